@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.internal.JdkVersions;
 import picocli.CommandLine.Option;
 
 /**
@@ -43,7 +44,8 @@ final class AgentOptions {
     @Option(
             names = "--vthreads",
             paramLabel = "on|off",
-            description = "Whether virtual threads are accounted for, from JDK 21 on (default: on).")
+            description = "Whether virtual threads are accounted for, from JDK " + JdkVersions.VIRTUAL_THREADS
+                    + " on (default: on).")
     private Switch vthreads;
 
     @Option(

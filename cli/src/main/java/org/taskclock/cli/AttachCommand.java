@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.attach.TargetJvm;
-import org.taskclock.monitor.proc.MonitorException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -15,8 +15,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "attach",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Attach the agent to a running JVM, or change its options.",
             "The JVM's ThreadMXBean then reads TaskClock."
@@ -53,20 +51,13 @@ final class AttachCommand implements Callable<Integer> {
     private boolean dryRun;
 
     @Override
-    public Integer call() throws IOException {
-        try {
-            List<String> texts = jvm.arguments(text == null ? List.of() : List.of(text));
-            if (texts.size() > 1)
-                throw new CommandException(Main.USAGE, "attach: unexpected argument: " + texts.get(1));
-            return run(jvm.selectBeforeArguments(), options.appendTo(texts.isEmpty() ? "" : texts.get(0)), dryRun);
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
-        }
+    public Integer call() throws IOException, CommandException {
+        List<String> texts = jvm.arguments(text == null ? List.of() : List.of(text));
+        if (texts.size() > 1) throw new CommandException(Main.USAGE, "attach: unexpected argument: " + texts.get(1));
+        return run(jvm.selectBeforeArguments(), options.appendTo(texts.isEmpty() ? "" : texts.get(0)), dryRun);
     }
 
-    static int run(long pid, String options, boolean dryRun) throws IOException {
+    static int run(long pid, String options, boolean dryRun) throws IOException, CommandException {
         try {
             if (options.trim().equals("detach")) {
                 throw new CommandException(Main.USAGE, "attach: detach is not an option: run taskclock detach " + pid);
@@ -79,15 +70,12 @@ final class AttachCommand implements Callable<Integer> {
             }
             TargetJvm target = TargetJvm.of(pid);
             Main.print("attaching to " + pid
-                    + "; JDK 21 and later print a warning to the JVM's standard error when an agent is attached"
+                    + "; JDK " + JdkVersions.ATTACH_WARNING
+                    + " and later print a warning to the JVM's standard error when an agent is attached"
                     + " dynamically\n");
             return Main.printAgentState(target.configureAgent(options));
         } catch (IllegalArgumentException e) {
             return Main.fail("attach: " + e.getMessage() + ": see taskclock attach --help", Main.USAGE);
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
         }
     }
 }

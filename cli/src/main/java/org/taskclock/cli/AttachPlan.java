@@ -7,11 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.taskclock.internal.JdkVersions;
 
 /** The changes that attaching the agent would make to a JVM. */
 record AttachPlan(long pid, List<String> changes) {
-    private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
-
     private static final List<String> SWITCH = List.of("on", "off");
     private static final List<String> YIELD_MODES = List.of("pass", "count", "off");
 
@@ -77,7 +76,7 @@ record AttachPlan(long pid, List<String> changes) {
      * @param options the result of {@link #parse}
      */
     static AttachPlan of(long pid, int feature, Map<String, String> options) {
-        boolean hasVirtualThreads = feature >= FIRST_WITH_VIRTUAL_THREADS;
+        boolean hasVirtualThreads = feature >= JdkVersions.VIRTUAL_THREADS;
         String yield = options.getOrDefault("yield", "pass");
         String virtualYield = options.getOrDefault("virtual-yield", yield.equals("count") ? "count" : "pass");
         boolean accountsVirtualThreads = hasVirtualThreads && isOn(options, "vthreads");

@@ -26,8 +26,6 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "check",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Watch a JVM for a few seconds and fail if it uses too much CPU. For probes and CI.",
             "Thresholds apply to the average over that time, in percent of one core or of the container's CPU limit."
@@ -77,7 +75,6 @@ final class CheckCommand implements Callable<Integer> {
     @Option(
             names = "--for",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "10s",
             description = "How long to watch (default: ${DEFAULT-VALUE}).")
     private Duration duration;
@@ -102,35 +99,29 @@ final class CheckCommand implements Callable<Integer> {
     private final Map<String, Long> systemByThread = new HashMap<>();
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException, InterruptedException, CommandException {
         if (cpu == null && system == null && yields == null) {
             throw new ParameterException(spec.commandLine(), "nothing to check: specify --cpu, --system or --yields");
         }
+        long pid = target.jvm().select();
+        if (yields == null) return check(pid);
+        if (target.isAttachDisabled())
+            throw new ParameterException(spec.commandLine(), "--yields requires attaching: remove --no-attach");
+        String previousMode = TargetJvm.of(pid).yieldMode();
+        if ("off".equals(previousMode)) {
+            throw new CommandException(
+                    Main.FAILED,
+                    "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass");
+        }
+        Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
+        // Also restores the yield mode on SIGINT and SIGTERM.
+        Runtime.getRuntime().addShutdownHook(restore);
         try {
-            long pid = target.jvm().select();
-            if (yields == null) return check(pid);
-            if (target.isAttachDisabled())
-                throw new ParameterException(spec.commandLine(), "--yields requires attaching: remove --no-attach");
-            String previousMode = TargetJvm.of(pid).yieldMode();
-            if ("off".equals(previousMode)) {
-                throw new CommandException(
-                        Main.FAILED,
-                        "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass");
-            }
-            Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
-            // Also restores the yield mode on SIGINT and SIGTERM.
-            Runtime.getRuntime().addShutdownHook(restore);
-            try {
-                if (!"count".equals(previousMode)) TargetJvm.of(pid).setYieldMode("yield=count");
-                return check(pid);
-            } finally {
-                Runtime.getRuntime().removeShutdownHook(restore);
-                restoreYieldMode(pid, previousMode);
-            }
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
+            if (!"count".equals(previousMode)) TargetJvm.of(pid).setYieldMode("yield=count");
+            return check(pid);
+        } finally {
+            Runtime.getRuntime().removeShutdownHook(restore);
+            restoreYieldMode(pid, previousMode);
         }
     }
 
@@ -139,7 +130,7 @@ final class CheckCommand implements Callable<Integer> {
         try {
             TargetJvm.of(pid).configureAgent(mode == null ? "detach" : "yield=" + mode);
         } catch (MonitorException e) {
-            if (e.reason() != MonitorException.Reason.GONE) JvmSelector.fail(e);
+            if (e.reason() != MonitorException.Reason.GONE) Main.fail(e);
         }
     }
 

@@ -16,6 +16,7 @@ import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 import org.taskclock.ThreadClock;
 import org.taskclock.cli.ReadTimer.Reader;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * The ways to read a thread's CPU time that doctor compares. Each has its own loop: a shared loop would call the
@@ -134,12 +135,11 @@ final class ClockReaders {
      * Starts a thread that parks: a running one would occupy a processor, and reading its clock locks its run queue.
      */
     private static Thread startParkedThread() {
-        Thread thread = new Thread(
+        Thread thread = new DaemonThread(
                 () -> {
                     while (true) LockSupport.park();
                 },
                 "taskclock-parked");
-        thread.setDaemon(true);
         thread.start();
         return thread;
     }

@@ -7,14 +7,15 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.taskclock.monitor.sampling.ThreadColumn;
 
 /** The menu that chooses and orders the columns of the table. The name is always the last column. */
 final class ColumnMenu {
     static final String TITLE = "Columns (Space: show or hide, F7 F8 or < >: move, D: automatic, Enter: done)";
 
     private final ViewState view;
-    private final List<Column> order = new ArrayList<>();
-    private final Set<Column> chosen = EnumSet.noneOf(Column.class);
+    private final List<ThreadColumn> order = new ArrayList<>();
+    private final Set<ThreadColumn> chosen = EnumSet.noneOf(ThreadColumn.class);
     /** Whether the table shows as many columns as fit, because the user has changed nothing. */
     private boolean automatic;
 
@@ -23,7 +24,7 @@ final class ColumnMenu {
         load(view.columns);
     }
 
-    private void load(List<Column> columns) {
+    private void load(List<ThreadColumn> columns) {
         automatic = columns == null;
         order.clear();
         chosen.clear();
@@ -31,8 +32,8 @@ final class ColumnMenu {
             order.addAll(columns);
             chosen.addAll(columns);
         }
-        for (Column column : Column.values()) {
-            if (column == Column.NAME || order.contains(column)) continue;
+        for (ThreadColumn column : ThreadColumn.values()) {
+            if (column == ThreadColumn.NAME || order.contains(column)) continue;
             order.add(column);
             // What the user sees is what is kept, and the columns that appear only where they have a value.
             if (automatic && (view.shownColumns.contains(column) || !TableRenderer.isRelevant(view, column)))
@@ -45,13 +46,13 @@ final class ColumnMenu {
     }
 
     /** Returns the chosen columns in display order, or null to show as many as fit. */
-    List<Column> columns() {
+    List<ThreadColumn> columns() {
         return automatic ? null : order.stream().filter(chosen::contains).toList();
     }
 
     /** Handles a key and returns the item that is selected then. */
     int press(String key, int selected) {
-        Column column = order.get(selected);
+        ThreadColumn column = order.get(selected);
         switch (key) {
             case "Space" -> {
                 if (!chosen.remove(column)) chosen.add(column);
@@ -80,8 +81,8 @@ final class ColumnMenu {
         return order.stream().map(this::describe).toList();
     }
 
-    private String describe(Column column) {
-        String title = CellFormat.padRight((chosen.contains(column) ? "[x] " : "[ ] ") + column.label(), 17);
+    private String describe(ThreadColumn column) {
+        String title = CellFormat.padRight((chosen.contains(column) ? "[x] " : "[ ] ") + column.id, 17);
         return title + column.title + (TableRenderer.isRelevant(view, column) ? "" : "  (no values in this view)");
     }
 }

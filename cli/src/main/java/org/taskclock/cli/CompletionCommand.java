@@ -13,8 +13,6 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "completion",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = "Generate shell completion scripts.",
         footer = {
             "",

@@ -22,6 +22,7 @@ import org.taskclock.ClockId;
 import org.taskclock.ClockStatus;
 import org.taskclock.CpuTime;
 import org.taskclock.TaskClock;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * Checks a clock's contract: compares its readings with the kernel's on more threads than processors, while the threads
@@ -89,11 +90,8 @@ final class ContractCheck {
     ContractResult run(long nanos) throws InterruptedException, ExecutionException {
         int processors = Runtime.getRuntime().availableProcessors();
         int threads = processors + Math.max(2, processors / 2);
-        ExecutorService executor = Executors.newFixedThreadPool(threads, task -> {
-            Thread thread = new Thread(task, "taskclock-check");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ExecutorService executor =
+                Executors.newFixedThreadPool(threads, task -> new DaemonThread(task, "taskclock-check"));
         try {
             long end = System.nanoTime() + nanos;
             List<Future<ThreadContractCheck>> running = new ArrayList<>();

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * A demo program for {@code top}: threads that compute, call the kernel, yield, allocate, and sleep, and virtual
@@ -39,23 +40,17 @@ final class Demo {
     }
 
     public static void main(String[] args) throws IOException {
-        startThread("compute-1", () -> compute(60, 100));
-        startThread("compute-2", () -> compute(20, 100));
-        startThread("kernel-calls", Demo::callKernel);
-        startThread("yielder", Demo::yieldForever);
-        startThread("garbage", Demo::allocate);
-        for (int i = 1; i <= 4; i++) startThread("pool-1-thread-" + i, () -> compute(1, 500));
+        new DaemonThread(() -> compute(60, 100), "compute-1").start();
+        new DaemonThread(() -> compute(20, 100), "compute-2").start();
+        new DaemonThread(Demo::callKernel, "kernel-calls").start();
+        new DaemonThread(Demo::yieldForever, "yielder").start();
+        new DaemonThread(Demo::allocate, "garbage").start();
+        for (int i = 1; i <= 4; i++) new DaemonThread(() -> compute(1, 500), "pool-1-thread-" + i).start();
         for (int i = 1; i <= 20; i++) startVirtual("request-" + i, () -> compute(2, 200));
         System.out.println("ready");
         // Standard input ends when the parent process does.
         System.in.transferTo(OutputStream.nullOutputStream());
         Runtime.getRuntime().halt(0);
-    }
-
-    private static void startThread(String name, Runnable task) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        thread.start();
     }
 
     /** Starts a virtual thread, by reflection because this class is compiled for JDK 17. */

@@ -18,6 +18,7 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.Sampler;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Samples the JVMs among a process's descendants through /proc, in case their agents do not report. */
@@ -60,12 +61,11 @@ final class DescendantSampler {
 
     private final ProcessHandle root;
     private final CountDownLatch stopped = new CountDownLatch(1);
-    private final Thread thread = new Thread(this::run, "taskclock-sampler");
+    private final DaemonThread thread = new DaemonThread(this::run, "taskclock-sampler");
     private final Map<Long, Jvm> jvms = new LinkedHashMap<>();
 
     DescendantSampler(ProcessHandle root) {
         this.root = root;
-        thread.setDaemon(true);
         thread.start();
     }
 

@@ -5,14 +5,11 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.attach.TargetJvm;
-import org.taskclock.monitor.proc.MonitorException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 @Command(
         name = "detach",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Detach the agent from a JVM and restore the original behavior.",
             "Unused classes and two small native libraries remain loaded until the JVM exits."
@@ -23,21 +20,11 @@ final class DetachCommand implements Callable<Integer> {
     private JvmOption jvm;
 
     @Override
-    public Integer call() throws IOException {
-        try {
-            return run(jvm.select());
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
-        }
+    public Integer call() throws IOException, CommandException {
+        return run(jvm.select());
     }
 
     static int run(long pid) throws IOException {
-        try {
-            return Main.printAgentState(TargetJvm.of(pid).configureAgent("detach"));
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
-        }
+        return Main.printAgentState(TargetJvm.of(pid).configureAgent("detach"));
     }
 }

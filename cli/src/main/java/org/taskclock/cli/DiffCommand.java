@@ -20,8 +20,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "diff",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Compare two recordings and list the pools and threads whose CPU usage changed.",
             "A change counts if it is at least --threshold and statistically significant at the 0.1 %% level."

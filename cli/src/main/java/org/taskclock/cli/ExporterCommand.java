@@ -18,8 +18,6 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "exporter",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Export the CPU time of all JVMs of this machine by thread pool.",
             "Serves metrics for Prometheus until interrupted, and pushes them to an OpenTelemetry receiver with"
@@ -80,7 +78,6 @@ final class ExporterCommand implements Callable<Integer> {
     @Option(
             names = {"-d", "--interval"},
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "1s",
             description = "Interval between readings (default: ${DEFAULT-VALUE}).")
     private Duration interval;
@@ -88,7 +85,6 @@ final class ExporterCommand implements Callable<Integer> {
     @Option(
             names = "--refresh",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "2s",
             description = "How often to look for new JVMs (default: ${DEFAULT-VALUE}).")
     private Duration refresh;
@@ -96,7 +92,6 @@ final class ExporterCommand implements Callable<Integer> {
     @Option(
             names = "--keep-ended",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "1m",
             description = "How long to export the last values of a JVM that has exited (default: ${DEFAULT-VALUE}).")
     private Duration keepEnded;
@@ -126,7 +121,6 @@ final class ExporterCommand implements Callable<Integer> {
     @Option(
             names = "--push-interval",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "15s",
             description = "Interval between pushes (default: ${DEFAULT-VALUE}).")
     private Duration pushInterval;

@@ -89,7 +89,7 @@ final class HeaderRenderer {
         ProcessUsage totals = interval.totals();
         double cpu = interval.percent(totals.processNanos());
         double user = interval.percent(totals.processUserNanos());
-        double system = cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
+        double system = system(cpu, user);
         String label = "process   " + CellFormat.padLeft(CellFormat.number(cpu), 6) + " %  user "
                 + CellFormat.number(user) + "  system " + CellFormat.number(system);
         return line(styles, label, width, cpu, system, 100.0 * totals.processors());
@@ -99,10 +99,14 @@ final class HeaderRenderer {
         ProcessUsage totals = interval.totals();
         double cpu = interval.percent(totals.processNanos());
         double user = interval.percent(totals.processUserNanos());
-        double system = cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
+        double system = system(cpu, user);
         String label = CellFormat.padRight(interval.pid() + " " + CellFormat.sanitize(interval.name()), NAME_WIDTH)
                 + " " + CellFormat.padLeft(CellFormat.number(cpu), 6) + " %  system " + CellFormat.number(system);
         return line(styles, label, width, cpu, system, 100.0 * totals.processors());
+    }
+
+    private static double system(double cpu, double user) {
+        return cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
     }
 
     private static boolean hasContainer(Interval interval) {
@@ -130,7 +134,7 @@ final class HeaderRenderer {
         ProcessUsage totals = interval.totals();
         double cpu = interval.percent(totals.machineNanos());
         double user = interval.percent(totals.machineUserNanos());
-        double system = cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
+        double system = system(cpu, user);
         int all = 100 * totals.processors();
         String label = "machine   " + CellFormat.padLeft(CellFormat.number(cpu), 6) + " %  user "
                 + CellFormat.number(user) + "  system " + CellFormat.number(system) + "  of " + all;

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.StringJoiner;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.finding.FindingKinds;
+import org.taskclock.monitor.sampling.ThreadColumn;
 
 /** The keys of {@link KeyBindings}, and what the columns and marks of the screen mean. */
 final class HelpPage {
@@ -32,27 +33,22 @@ final class HelpPage {
             Mouse      click: select a row, sort by a column (again: reverse), press a key of the last line;
                        double click: as Enter; wheel: scroll; with Shift, the terminal selects text
 
-            CPU%   user + system; 100 % is one processor for the whole interval
-            LIM%   the same, relative to the container's CPU limit
-            WAIT%  runnable, but waiting for a processor
-            VOL/s  voluntary context switches: the thread blocked
-            INV/s  involuntary context switches: time slice used up, preempted or yielded
-            TIME   CPU time since the thread started; +TIME: since watching began
-            S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
-            ALLOC/s     bytes allocated per second (from rounded totals)
-            JSTATE      Java state: BLOCKED waits for a monitor; TIMED is TIMED_WAITING
-            ~BLK%       estimated time waiting for locks
-            BLOCKED BY  owner of the lock that the thread waits for, or the lock
-            RECENT CPU in the last intervals, newest at the right
-            RISE   CPU% minus the median of the previous intervals (up to 59)
+            COLUMNS
             history: CPU of the process; the letters below mark findings:
                    LETTERS
             Bars: | user, # system; a full bar in the table is one processor.
             ~ after a name: truncated to 15 characters by the kernel.
             * before a name: tagged.
-            """.replace("LETTERS", letters());
+            """.replace("COLUMNS", columns()).replace("LETTERS", letters());
 
     private HelpPage() {}
+
+    private static String columns() {
+        StringJoiner columns = new StringJoiner("\n");
+        for (ThreadColumn column : ThreadColumn.values())
+            if (!column.title.isEmpty()) columns.add(CellFormat.padRight(column.title, 12) + column.help);
+        return columns.toString();
+    }
 
     /** Returns the letter of each finding, on lines of three. */
     private static String letters() {

@@ -71,11 +71,15 @@ final class History {
     /** The number of intervals that were added. */
     private long count;
 
+    /** The last interval in which idle threads had to make room. */
+    private long emptiedAt = -1;
+
     void clear() {
         tracks.clear();
         summaries.clear();
         findings = Set.of();
         count = 0;
+        emptiedAt = -1;
     }
 
     /** Adds the next intervals, one for each JVM. */
@@ -97,7 +101,11 @@ final class History {
     private Track track(String key, long number) {
         Track track = tracks.get(key);
         if (track != null) return track;
-        if (tracks.size() >= MAX_THREADS) tracks.values().removeIf(each -> each.last < number);
+        if (tracks.size() >= MAX_THREADS && emptiedAt != number) {
+            // Once for each interval: after that, all others are of threads that are busy now.
+            emptiedAt = number;
+            tracks.values().removeIf(each -> each.last < number);
+        }
         if (tracks.size() >= MAX_THREADS) return null;
         track = new Track(number);
         tracks.put(key, track);

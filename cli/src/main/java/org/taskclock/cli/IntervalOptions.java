@@ -20,7 +20,6 @@ final class IntervalOptions {
     @Option(
             names = {"-d", "--interval"},
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             description = "Length of an interval, such as 500ms, 5s or 2m; a bare number is seconds (default: 1s).")
     private Duration interval;
 

@@ -92,13 +92,7 @@ final class IntervalSum {
         JavaStatus status = thread.java();
         if (unknown == 0 || status.allocatedBytes() < 0) return thread;
         return thread.change()
-                .java(new JavaStatus(
-                        status.state(),
-                        status.lockClass(),
-                        status.lockId(),
-                        status.contended(),
-                        status.ownerTid(),
-                        status.owner(),
+                .java(status.with(
                         status.blockedNanos(),
                         status.waitedNanos(),
                         Math.round((double) status.allocatedBytes() * nanos / (nanos - unknown))))
@@ -116,13 +110,7 @@ final class IntervalSum {
     }
 
     private static JavaStatus sum(JavaStatus before, JavaStatus status) {
-        return new JavaStatus(
-                status.state(),
-                status.lockClass(),
-                status.lockId(),
-                status.contended(),
-                status.ownerTid(),
-                status.owner(),
+        return status.with(
                 Counters.sum(before.blockedNanos(), status.blockedNanos()),
                 Counters.sum(before.waitedNanos(), status.waitedNanos()),
                 Counters.sum(before.allocatedBytes(), status.allocatedBytes()));

@@ -11,26 +11,6 @@ import org.taskclock.monitor.usage.JavaStatus;
 final class JavaStatusText {
     private JavaStatusText() {}
 
-    /** Returns the state in at most eight characters; "-" if it is unknown. */
-    static String state(JavaStatus status) {
-        if (status.state() == null) return "-";
-        return status.state() == Thread.State.TIMED_WAITING ? "TIMED" : status.stateName();
-    }
-
-    /** Returns the owner of the lock that a thread waits for, or the lock's class; "-" if there is none. */
-    static String blockedBy(JavaStatus status) {
-        if (!status.contended()) return "-";
-        return status.owner().isEmpty() ? "(" + simpleName(status.lockClass()) + ")" : status.owner();
-    }
-
-    private static String simpleName(String className) {
-        String name = className.endsWith(".class")
-                ? className.substring(0, className.length() - ".class".length())
-                : className;
-        // The class of the object on which threads park for a ReentrantLock is ReentrantLock$NonfairSync.
-        return className.substring(name.lastIndexOf('.') + 1).replaceFirst("\\$(Nonf|F)airSync$", "");
-    }
-
     /** Returns lines that describe the status of one thread. */
     static List<String> details(JavaStatus status, Interval interval) {
         List<String> lines = new ArrayList<>();

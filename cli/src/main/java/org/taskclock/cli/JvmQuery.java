@@ -14,9 +14,19 @@ import org.taskclock.monitor.proc.JvmProcesses.Jvm;
  * @param byCommand whether it is part of a command line
  */
 record JvmQuery(String text, boolean byCommand) {
+    private static final int SAMPLE_MILLIS = 200;
+
     /** Returns the query for an argument PID|NAME. */
     static JvmQuery of(String pidOrName) {
         return new JvmQuery(pidOrName, false);
+    }
+
+    /** Returns the process id of the busiest JVM. */
+    static long busiest() throws CommandException, InterruptedException {
+        Jvm jvm = JvmProcesses.busiest(JvmProcesses.all(), SAMPLE_MILLIS);
+        if (jvm != null) return jvm.pid();
+        throw new CommandException(
+                Main.NO_PROCESS, "no JVM is running: start one, or watch a demo program with taskclock top --demo");
     }
 
     private boolean isPid() {

@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.monitor.sampling.ThreadColumn;
 
 /** Applies key presses to the view. The keys match those of htop and top where possible. */
 final class KeyBindings {
@@ -85,13 +86,13 @@ final class KeyBindings {
             }
             case "<", "," -> sortBy(view, neighbor(view.sort, -1));
             case ">", "." -> sortBy(view, neighbor(view.sort, 1));
-            case "P" -> sortBy(view, Column.CPU);
-            case "T" -> sortBy(view, Column.TIME);
-            case "N" -> sortBy(view, Column.TID);
-            case "M" -> sortBy(view, Column.WAIT);
-            case "S" -> sortBy(view, Column.SYSTEM);
-            case "V" -> sortBy(view, Column.VOLUNTARY);
-            case "X" -> sortBy(view, Column.INVOLUNTARY);
+            case "P" -> sortBy(view, ThreadColumn.CPU);
+            case "T" -> sortBy(view, ThreadColumn.TIME);
+            case "N" -> sortBy(view, ThreadColumn.TID);
+            case "M" -> sortBy(view, ThreadColumn.WAIT);
+            case "S" -> sortBy(view, ThreadColumn.SYSTEM);
+            case "V" -> sortBy(view, ThreadColumn.VOLUNTARY);
+            case "X" -> sortBy(view, ThreadColumn.INVOLUNTARY);
             case "I" -> {
                 view.reversed = !view.reversed;
                 view.rebuild();
@@ -138,7 +139,7 @@ final class KeyBindings {
                 return Action.LIST_JVMS;
             }
             case "R" -> {
-                sortBy(view, Column.RISE);
+                sortBy(view, ThreadColumn.RISE);
                 view.moveTo(0);
             }
             case "A" -> view.agentOffer.ask(view);
@@ -172,21 +173,21 @@ final class KeyBindings {
         view.scroll = 0;
     }
 
-    static List<Column> sortable() {
-        List<Column> columns = new ArrayList<>(List.of(Column.values()));
+    static List<ThreadColumn> sortable() {
+        List<ThreadColumn> columns = new ArrayList<>(List.of(ThreadColumn.values()));
         columns.removeIf(column -> !column.isSortable());
         return columns;
     }
 
-    static void sortBy(ViewState view, Column column) {
+    static void sortBy(ViewState view, ThreadColumn column) {
         if (column != view.sort) view.reversed = false;
         view.sort = column;
-        view.message = "Sorted by " + column.label();
+        view.message = "Sorted by " + column.id;
         view.rebuild();
     }
 
-    private static Column neighbor(Column column, int step) {
-        List<Column> columns = sortable();
+    private static ThreadColumn neighbor(ThreadColumn column, int step) {
+        List<ThreadColumn> columns = sortable();
         return columns.get(Math.floorMod(columns.indexOf(column) + step, columns.size()));
     }
 
@@ -250,7 +251,7 @@ final class KeyBindings {
     }
 
     private static Action sort(ViewState view, String key) {
-        List<Column> columns = sortable();
+        List<ThreadColumn> columns = sortable();
         menu(view, key, columns.size());
         if (key.equals("Enter")) sortBy(view, columns.get(view.scroll));
         return Action.NONE;

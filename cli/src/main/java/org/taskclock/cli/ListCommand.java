@@ -15,8 +15,6 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "list",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "List the running JVMs of this machine, busiest first.",
             "Reads /proc. Attaches only to JVMs that have loaded TaskClock, to ask whether the agent is active."
@@ -42,7 +40,6 @@ final class ListCommand implements Callable<Integer> {
     @Option(
             names = {"-d", "--interval"},
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "500ms",
             description = "How long to measure CPU usage (default: ${DEFAULT-VALUE}).")
     private Duration interval;

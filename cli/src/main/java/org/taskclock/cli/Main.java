@@ -10,10 +10,12 @@ import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.TemporaryFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -83,6 +85,9 @@ final class Main implements Callable<Integer> {
     static final int NO_PROCESS = 4;
     static final int NOT_PERMITTED = 5;
 
+    /** Standard output. System.out would hide that the disk is full or the reader has closed the pipe. */
+    static OutputStream standardOutput = new FileOutputStream(FileDescriptor.out);
+
     @Spec
     private CommandSpec spec;
 
@@ -106,15 +111,13 @@ final class Main implements Callable<Integer> {
         CommandLine commandLine = new CommandLine(new Main());
         // Options after the timed command belong to that command.
         commandLine.getSubcommands().get("time").setStopAtPositional(true);
-        for (String name : List.of("bench", "experiment")) {
-            commandLine
-                    .getSubcommands()
-                    .get(name)
-                    .setStopAtPositional(true)
-                    .setUnmatchedOptionsArePositionalParams(true);
+        for (CommandLine command : commandLine.getSubcommands().values()) {
+            if (command.getCommand() instanceof LabCommand)
+                command.setStopAtPositional(true).setUnmatchedOptionsArePositionalParams(true);
+            else command.getCommandSpec().mixinStandardHelpOptions(true).versionProvider(new Version());
         }
         if (isDumbTerminal()) commandLine.setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF));
-        return commandLine;
+        return commandLine.registerConverter(Duration.class, new UnitConverters.DurationConverter());
     }
 
     /** Runs the command line and returns the exit code. */
@@ -149,7 +152,7 @@ final class Main implements Callable<Integer> {
         return true;
     }
 
-    private static int runSimpleAttach(String... args) throws IOException {
+    private static int runSimpleAttach(String... args) throws IOException, CommandException {
         long pid = Long.parseLong(args[1]);
         return isDetach(args) ? DetachCommand.run(pid) : AttachCommand.run(pid, args.length < 3 ? "" : args[2], false);
     }
@@ -160,7 +163,7 @@ final class Main implements Callable<Integer> {
         return USAGE;
     }
 
-    /** Writes to standard output. System.out would hide that the disk is full or the reader has closed the pipe. */
+    /** Writes to standard output. */
     static void print(String text) throws IOException {
         print(text, Charset.defaultCharset());
     }
@@ -171,9 +174,7 @@ final class Main implements Callable<Integer> {
     }
 
     private static void print(String text, Charset charset) throws IOException {
-        @SuppressWarnings("resource") // closing it would close standard output
-        OutputStream out = new FileOutputStream(FileDescriptor.out);
-        out.write(text.getBytes(charset));
+        standardOutput.write(text.getBytes(charset));
     }
 
     private static int usageError(ParameterException e, String[] args) {
@@ -181,12 +182,22 @@ final class Main implements Callable<Integer> {
         return fail(e.getMessage() + ": see " + command + " --help", USAGE);
     }
 
-    private static int fail(Throwable e) {
+    /** Prints why a command failed, and returns the exit code. */
+    static int fail(Throwable e) {
         if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
         // A reading of the clock throws one of these if a forced backend cannot be used.
         boolean isProperty = e instanceof IllegalArgumentException || e instanceof IllegalStateException;
         if (isProperty && String.valueOf(e.getMessage()).startsWith("-Dtaskclock.")) return fail(e.getMessage(), USAGE);
         if (e instanceof UncheckedIOException u) return fail(u.getCause()); // from iterating over a recording
+        if (e instanceof CommandException c) return fail(c.getMessage(), c.exitCode);
+        if (e instanceof MonitorException m)
+            return fail(
+                    m.getMessage(),
+                    switch (m.reason()) {
+                        case GONE -> NO_PROCESS;
+                        case NOT_PERMITTED -> Main.NOT_PERMITTED;
+                        case NOT_A_JVM, FAILED -> FAILED;
+                    });
         if (e instanceof TemporaryFolderException) return fail(e.getMessage(), FAILED);
         if (e instanceof FileSystemException f) return fail(f.getFile() + ": " + RecordCommand.describe(f), FAILED);
         if (e instanceof IOException) {

@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import java.util.concurrent.TimeUnit;
+import org.taskclock.monitor.sampling.ThreadColumn;
 
 /** Applies mouse events to the view. */
 final class MouseBindings {
@@ -85,7 +86,7 @@ final class MouseBindings {
         return isDouble ? "Enter" : "";
     }
 
-    private static void sortBy(ViewState view, Column column) {
+    private static void sortBy(ViewState view, ThreadColumn column) {
         if (!column.isSortable()) return;
         if (column == view.sort) {
             view.reversed = !view.reversed;

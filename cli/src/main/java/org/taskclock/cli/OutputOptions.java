@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -87,7 +88,7 @@ final class OutputOptions {
         else Main.print(text);
     }
 
-    TerminalUi.Options terminalUi(double seconds, int count, Column sort) {
+    TerminalUi.Options terminalUi(double seconds, int count, ThreadColumn sort) {
         return new TerminalUi.Options(
                 seconds, count, !noColor, sort, filter == null ? "" : filter, limit == null ? 0 : limit);
     }
@@ -97,12 +98,12 @@ final class OutputOptions {
         return csv ? RowFormat.csvHeader() : "";
     }
 
-    String format(Interval interval, Column sort, TopText text) throws IOException {
+    String format(Interval interval, ThreadColumn sort, TopText text) throws IOException {
         return format(List.of(interval), sort, text);
     }
 
     /** Formats the intervals of several JVMs that ended at the same time as one table. */
-    String format(List<Interval> intervals, Column sort, TopText text) throws IOException {
+    String format(List<Interval> intervals, ThreadColumn sort, TopText text) throws IOException {
         List<ThreadUsage> threads = select(intervals, sort);
         if (isText()) return text.format(intervals, threads);
         StringBuilder rows = new StringBuilder();
@@ -118,7 +119,7 @@ final class OutputOptions {
     }
 
     /** Returns the averages over all intervals of each JVM as text; nothing if there is only one interval. */
-    String formatAverage(Collection<IntervalSum> sums, Column sort, TopText text) {
+    String formatAverage(Collection<IntervalSum> sums, ThreadColumn sort, TopText text) {
         List<IntervalSum> several = sums.stream().filter(sum -> sum.count() > 1).toList();
         if (several.isEmpty()) return "";
         List<Interval> averages = several.stream().map(IntervalSum::interval).toList();
@@ -127,7 +128,7 @@ final class OutputOptions {
     }
 
     /** Returns the threads to show, in order. */
-    private List<ThreadUsage> select(List<Interval> intervals, Column sort) {
+    private List<ThreadUsage> select(List<Interval> intervals, ThreadColumn sort) {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
         List<TableModel.Row> rows = new ArrayList<>();
         for (Interval interval : intervals)
@@ -137,7 +138,7 @@ final class OutputOptions {
                         || row.thread().cpuNanos() > 0
                         || row.thread().java().contended())
                 .filter(row -> filterPattern == null || TableModel.matches(row.thread(), filterPattern))
-                .sorted(sort.order())
+                .sorted(TableModel.order(sort))
                 .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
                 .map(TableModel.Row::thread)
                 .toList();

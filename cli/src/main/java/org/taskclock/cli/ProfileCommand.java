@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.profile.Profile;
 import org.taskclock.monitor.profile.ProfileException;
 import org.taskclock.monitor.profile.ProfileSelection;
@@ -22,8 +21,6 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "profile",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Show the methods in which the threads of a running JVM spend their CPU time.",
             "Samples stacks for a few seconds with async-profiler if it is installed, otherwise with Flight Recorder or"
@@ -70,7 +67,6 @@ final class ProfileCommand implements Callable<Integer> {
     @Option(
             names = "--for",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "10s",
             description = "How long to sample (default: ${DEFAULT-VALUE}). Ctrl-C ends earlier.")
     private Duration duration;
@@ -96,7 +92,6 @@ final class ProfileCommand implements Callable<Integer> {
     @Option(
             names = "--every",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "10ms",
             description = "CPU time between two samples (default: ${DEFAULT-VALUE}). Thread dumps ignore it.")
     private Duration period;
@@ -121,7 +116,7 @@ final class ProfileCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, CommandException {
         check("--for", duration, MIN_DURATION, MAX_DURATION, "100ms to 1h");
         check("--every", period, MIN_PERIOD, MAX_PERIOD, "1ms to 1s");
         OutputOptions.checkLimit(spec, limit);
@@ -133,10 +128,6 @@ final class ProfileCommand implements Callable<Integer> {
             Profiler.Settings settings =
                     new Profiler.Settings(selection(), source, library, duration, period.toNanos());
             return print(Profiler.run(pid, settings, termination::sleep));
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
         } catch (ProfileException e) {
             return Main.fail(e.getMessage(), Main.FAILED);
         }

@@ -13,6 +13,7 @@ import org.taskclock.monitor.profile.ProfileSelection;
 import org.taskclock.monitor.profile.ProfileSource;
 import org.taskclock.monitor.profile.Profiler;
 import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Runs profiles for the terminal interface on a thread of their own, so that the view stays live. */
@@ -23,7 +24,7 @@ final class ProfileRunner {
     private static final long CLOSE_TIMEOUT_MILLIS = 10_000;
 
     private final Queue<TerminalUi.Event> events;
-    private Thread thread;
+    private DaemonThread thread;
     private CountDownLatch cancelled = new CountDownLatch(1);
 
     ProfileRunner(Queue<TerminalUi.Event> events) {
@@ -40,7 +41,7 @@ final class ProfileRunner {
         int pid = row.thread().pid();
         Profiler.Settings settings = new Profiler.Settings(
                 selection(row), ProfileSource.AUTO, null, DURATION, Profiler.DEFAULT_PERIOD.toNanos());
-        thread = new Thread(
+        thread = new DaemonThread(
                 () -> {
                     TerminalUi.Event result;
                     try {
@@ -57,7 +58,6 @@ final class ProfileRunner {
                     events.add(result);
                 },
                 "taskclock-profile");
-        thread.setDaemon(true);
         thread.start();
         return view;
     }
@@ -90,10 +90,6 @@ final class ProfileRunner {
     void close() {
         cancel();
         if (thread == null) return;
-        try {
-            thread.join(CLOSE_TIMEOUT_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.await(CLOSE_TIMEOUT_MILLIS);
     }
 }

@@ -18,8 +18,6 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "query",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Query the history of taskclock serve with SQL, or export it as Parquet.",
             "The SQL dialect is DuckDB's. Only reading is possible. Works whether serve is running or not.",
@@ -67,11 +65,7 @@ final class QueryCommand implements Callable<Integer> {
             description = "Print at most N rows (default: ${DEFAULT-VALUE}).")
     private int limit;
 
-    @Option(
-            names = "--timeout",
-            paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
-            description = "Cancel the query after this time (default: 1m).")
+    @Option(names = "--timeout", paramLabel = "TIME", description = "Cancel the query after this time (default: 1m).")
     private Duration timeout = Duration.ofSeconds(DEFAULT_TIMEOUT_SECONDS);
 
     @Option(

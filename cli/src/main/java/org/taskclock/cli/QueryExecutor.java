@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /** Runs queries to a JVM one after another on a separate thread, because the JVM may hang. */
 final class QueryExecutor {
@@ -16,11 +17,8 @@ final class QueryExecutor {
     }
 
     private final Queue<TerminalUi.Event> events;
-    private final ExecutorService executor = Executors.newSingleThreadExecutor(task -> {
-        Thread thread = new Thread(task, "taskclock-watch");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService executor =
+            Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "taskclock-watch"));
 
     QueryExecutor(Queue<TerminalUi.Event> events) {
         this.events = events;

@@ -30,8 +30,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "record",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Record per-thread CPU time to a file until interrupted or the JVM exits.",
             "The file is JSON lines, compressed with gzip. It remains readable if this command or the JVM is killed."
@@ -66,7 +64,6 @@ final class RecordCommand implements Callable<Integer> {
     @Option(
             names = "--for",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             description = "Stop after this time, such as 500ms, 10s, 5m, 1h or 2d.")
     private Duration duration;
 
@@ -92,7 +89,6 @@ final class RecordCommand implements Callable<Integer> {
     @Option(
             names = "--max-age",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             description = "Keep data for this long, such as 1h or 2d, and drop older data.")
     private Duration maxAge;
 
@@ -100,21 +96,15 @@ final class RecordCommand implements Callable<Integer> {
     private boolean force;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException, CommandException {
         if (maxSize != null && maxSize < MIN_SIZE_BYTES) {
             return Main.fail("record: --max-size: must be at least " + MIN_SIZE_BYTES / 1024 + "K", Main.USAGE);
         }
         TerminationSignal termination = new TerminationSignal();
-        try {
-            interval.parse(target.jvm().arguments(arguments), MIN_INTERVAL);
-            try (Sampler sampler = target.open(target.jvm().selectBeforeArguments())) {
-                sampler.next();
-                return record(sampler, termination);
-            }
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
+        interval.parse(target.jvm().arguments(arguments), MIN_INTERVAL);
+        try (Sampler sampler = target.open(target.jvm().selectBeforeArguments())) {
+            sampler.next();
+            return record(sampler, termination);
         }
     }
 

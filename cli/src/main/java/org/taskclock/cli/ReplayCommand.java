@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,8 +31,6 @@ import picocli.CommandLine.TypeConversionException;
 
 @Command(
         name = "replay",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Show a recording in the terminal interface of top, or as text if the output is not a terminal.",
             "Damaged blocks are skipped. A truncated file is shown up to its last complete interval."
@@ -124,19 +123,19 @@ final class ReplayCommand implements Callable<Integer> {
         double seconds = first.intervalNanos() / 1e9 / (speed == null ? 1 : speed);
         return TerminalUi.run(
                 List.of(recording),
-                output.terminalUi(seconds, 0, Column.CPU),
+                output.terminalUi(seconds, 0, ThreadColumn.CPU),
                 screen.settings(spec, false),
                 screen.mouse());
     }
 
     private void print(Recording recording, boolean firstOnly) throws IOException {
-        TopText text = new TopText(false, false);
+        TopText text = new TopText(false, ThreadColumn.CPU);
         output.print(output.header());
         TerminationSignal termination = new TerminationSignal();
         for (Interval interval; (interval = recording.next()) != null; ) {
             if (speed != null && !termination.sleep(Duration.ofNanos((long) (interval.intervalNanos() / speed))))
                 return;
-            output.print(output.format(interval, Column.CPU, text));
+            output.print(output.format(interval, ThreadColumn.CPU, text));
             if (firstOnly || termination.isReceived()) return;
         }
     }

@@ -24,8 +24,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "report",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Render results as a self-contained HTML report.",
             "The report has findings, charts, timelines, tables, flame graphs, machine details, and the commands that"

@@ -2,17 +2,25 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
-import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToLongFunction;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.HeapUsage;
-import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -23,52 +31,11 @@ final class RowFormat {
     /** Changes if a field is removed or changes its meaning. New fields do not require a new version. */
     static final String VERSION = "taskclock-top/1";
 
-    /** The resource with the JSON Schema of a line. */
-    private static final String SCHEMA = "top.schema.json";
+    /** The JSON Schema of a line: top.schema.json, and the members of columns that it does not describe. */
+    private static final JsonObject SCHEMA = readSchema();
 
-    private static final List<String> FIELDS = List.of(
-            "time",
-            "pid",
-            "tid",
-            "javaId",
-            "name",
-            "kind",
-            "pool",
-            "cpuPercent",
-            "userPercent",
-            "systemPercent",
-            "waitPercent",
-            "voluntary",
-            "involuntary",
-            "state",
-            "threads",
-            "nameTruncated",
-            "program",
-            "intervalNanos",
-            "cpuNanos",
-            "userNanos",
-            "systemNanos",
-            "waitNanos",
-            "totalNanos",
-            "watchedNanos",
-            "javaState",
-            "lockClass",
-            "lockId",
-            "blockedByTid",
-            "blockedBy",
-            "blockedNanosEstimate",
-            "waitedNanosEstimate",
-            "allocatedBytes",
-            "heapUsedBytes",
-            "heapCommittedBytes",
-            "heapMaxBytes",
-            "gcPauses",
-            "gcPauseNanos");
-
-    /** The states of /proc/PID/stat. Groups have none. */
-    private static final String STATES = "RSDTtZXIWKP";
-
-    private static final HeapUsage UNKNOWN_HEAP = new HeapUsage(-1, -1, -1, -1, -1);
+    /** All members but the format, in the order of the schema. */
+    private static final Map<String, ThreadColumn.Value> MEMBERS = members();
 
     private RowFormat() {}
 
@@ -80,12 +47,12 @@ final class RowFormat {
             JsonWriter writer = new JsonWriter(text);
             writer.beginObject();
             writer.name("format").value(VERSION);
-            List<Object> values = values(interval, thread);
-            for (int i = 0; i < values.size(); i++) {
-                writer.name(FIELDS.get(i));
-                if (values.get(i) instanceof Number number) writer.value(number);
-                else if (values.get(i) instanceof Boolean flag) writer.value(flag);
-                else writer.value((String) values.get(i));
+            for (Map.Entry<String, ThreadColumn.Value> member : MEMBERS.entrySet()) {
+                writer.name(member.getKey());
+                Object value = member.getValue().of(thread, interval);
+                if (value instanceof Number number) writer.value(number);
+                else if (value instanceof Boolean flag) writer.value(flag);
+                else writer.value((String) value);
             }
             writer.endObject();
             text.append('\n');
@@ -93,21 +60,24 @@ final class RowFormat {
         return text.toString();
     }
 
-    static String schema() throws IOException {
-        try (InputStream in = RowFormat.class.getResourceAsStream(SCHEMA)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        }
+    static String schema() {
+        return new GsonBuilder()
+                        .setPrettyPrinting()
+                        .disableHtmlEscaping()
+                        .create()
+                        .toJson(SCHEMA) + "\n";
     }
 
     static String csvHeader() {
-        return String.join(",", FIELDS) + "\r\n";
+        return String.join(",", MEMBERS.keySet()) + "\r\n";
     }
 
     static String csv(Interval interval, List<ThreadUsage> threads) {
         StringBuilder text = new StringBuilder();
         for (ThreadUsage thread : threads) {
             String comma = "";
-            for (Object value : values(interval, thread)) {
+            for (ThreadColumn.Value member : MEMBERS.values()) {
+                Object value = member.of(thread, interval);
                 text.append(comma).append(value instanceof String string ? quote(string) : value == null ? "" : value);
                 comma = ",";
             }
@@ -116,62 +86,66 @@ final class RowFormat {
         return text.toString();
     }
 
-    private static List<Object> values(Interval interval, ThreadUsage thread) {
-        JavaStatus java = thread.java();
-        HeapUsage heap = interval.totals().heap() == null
-                ? UNKNOWN_HEAP
-                : interval.totals().heap();
-        return Arrays.asList(
-                interval.end().toString(),
-                thread.pid(),
-                thread.tid() == 0 ? null : thread.tid(),
-                thread.javaId() == 0 ? null : thread.javaId(),
-                thread.name(),
-                thread.kind().name().toLowerCase(Locale.ROOT),
-                thread.pool(),
-                percent(interval, thread.cpuNanos()),
-                percent(interval, thread.userNanos()),
-                percent(interval, thread.systemNanos()),
-                percent(interval, thread.waitNanos()),
-                known(thread.voluntary()),
-                known(thread.involuntary()),
-                STATES.indexOf(thread.state()) < 0 ? null : String.valueOf(thread.state()),
-                thread.threads(),
-                thread.truncated(),
-                interval.name(),
-                interval.intervalNanos(),
-                known(thread.cpuNanos()),
-                known(thread.userNanos()),
-                known(thread.systemNanos()),
-                known(thread.waitNanos()),
-                known(thread.totalNanos()),
-                known(thread.watchedNanos()),
-                known(java.stateName()),
-                known(java.lockClass()),
-                known(java.lockId()),
-                java.ownerTid() == 0 ? null : java.ownerTid(),
-                known(java.owner()),
-                known(java.blockedNanos()),
-                known(java.waitedNanos()),
-                known(java.allocatedBytes()),
-                known(heap.usedBytes()),
-                known(heap.committedBytes()),
-                known(heap.maxBytes()),
-                known(heap.gcPauses()),
-                known(heap.gcPauseNanos()));
+    private static JsonObject readSchema() {
+        JsonObject schema;
+        try (Reader reader =
+                new InputStreamReader(RowFormat.class.getResourceAsStream("top.schema.json"), StandardCharsets.UTF_8)) {
+            schema = JsonParser.parseReader(reader).getAsJsonObject();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // it is in the same jar
+        }
+        JsonObject described = schema.getAsJsonObject("properties");
+        for (ThreadColumn column : ThreadColumn.values()) {
+            for (ThreadColumn.Member member : column.members()) {
+                if (described.has(member.name())) continue;
+                JsonObject description = new JsonObject();
+                description.addProperty("description", column.help);
+                description.addProperty("$ref", "#/$defs/" + member.type());
+                described.add(member.name(), description);
+                schema.getAsJsonArray("required").add(member.name());
+            }
+        }
+        return schema;
     }
 
-    private static Long known(long value) {
-        return value < 0 ? null : value;
+    private static Map<String, ThreadColumn.Value> members() {
+        Map<String, ThreadColumn.Value> values = new HashMap<>();
+        for (ThreadColumn column : ThreadColumn.values())
+            for (ThreadColumn.Member member : column.members()) values.put(member.name(), member.value());
+        values.put("time", (thread, interval) -> interval.end().toString());
+        values.put("threads", (thread, interval) -> thread.threads());
+        values.put("nameTruncated", (thread, interval) -> thread.truncated());
+        values.put("program", (thread, interval) -> interval.name());
+        values.put("intervalNanos", (thread, interval) -> interval.intervalNanos());
+        values.put("lockClass", (thread, interval) -> known(thread.java().lockClass()));
+        values.put("lockId", (thread, interval) -> known(thread.java().lockId()));
+        values.put("blockedByTid", (thread, interval) -> {
+            int owner = thread.java().ownerTid();
+            return owner == 0 ? null : owner;
+        });
+        values.put(
+                "waitedNanosEstimate",
+                (thread, interval) -> Json.known(thread.java().waitedNanos()));
+        values.put("heapUsedBytes", heap(HeapUsage::usedBytes));
+        values.put("heapCommittedBytes", heap(HeapUsage::committedBytes));
+        values.put("heapMaxBytes", heap(HeapUsage::maxBytes));
+        values.put("gcPauses", heap(HeapUsage::gcPauses));
+        values.put("gcPauseNanos", heap(HeapUsage::gcPauseNanos));
+        Map<String, ThreadColumn.Value> ordered = new LinkedHashMap<>();
+        for (String name : SCHEMA.getAsJsonObject("properties").keySet())
+            if (!name.equals("format")) ordered.put(name, values.get(name));
+        return ordered;
+    }
+
+    private static ThreadColumn.Value heap(ToLongFunction<HeapUsage> figure) {
+        return (thread, interval) -> {
+            HeapUsage heap = interval.totals().heap();
+            return heap == null ? null : Json.known(figure.applyAsLong(heap));
+        };
     }
 
     private static String known(String text) {
         return text.isEmpty() ? null : text;
-    }
-
-    private static Double percent(Interval interval, long nanos) {
-        if (nanos < 0) return null;
-        return Math.round(interval.percent(nanos) * 1_000) / 1_000.0;
     }
 
     private static String quote(String value) {

@@ -21,6 +21,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.taskclock.monitor.sampling.ThreadColumn;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /** The settings of the interactive view that are kept in a file. */
 final class SavedSettings {
@@ -132,11 +134,7 @@ final class SavedSettings {
         if (view.isRecording) changed.remove("interval");
         if (changed.isEmpty()) return;
         if (writer == null) {
-            writer = Executors.newSingleThreadExecutor(task -> {
-                Thread thread = new Thread(task, "taskclock-settings");
-                thread.setDaemon(true);
-                return thread;
-            });
+            writer = Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "taskclock-settings"));
         }
         Map<String, String> toWrite = new HashMap<>(changed);
         writer.execute(() -> write(toWrite));
@@ -184,7 +182,7 @@ final class SavedSettings {
 
     private static Map<String, String> get(ViewState view) {
         Map<String, String> values = new HashMap<>();
-        values.put("sort", view.sort.label());
+        values.put("sort", view.sort.id);
         values.put("reverse", Boolean.toString(view.reversed));
         values.put("interval", Double.toString(view.intervalSeconds));
         values.put("pools", Boolean.toString(view.groupByPool));
@@ -192,7 +190,7 @@ final class SavedSettings {
                 "columns",
                 view.columns == null
                         ? null
-                        : view.columns.stream().map(Column::label).collect(Collectors.joining(",")));
+                        : view.columns.stream().map(column -> column.id).collect(Collectors.joining(",")));
         return values;
     }
 
@@ -211,8 +209,8 @@ final class SavedSettings {
         }
     }
 
-    private static Column sortable(String label) {
-        Column column = Column.of(label);
+    private static ThreadColumn sortable(String label) {
+        ThreadColumn column = ThreadColumn.of(label);
         if (!column.isSortable()) throw new IllegalArgumentException(label);
         return column;
     }
@@ -229,11 +227,11 @@ final class SavedSettings {
         throw new IllegalArgumentException(text);
     }
 
-    private static List<Column> parseColumns(String text) {
-        List<Column> columns = new ArrayList<>();
+    private static List<ThreadColumn> parseColumns(String text) {
+        List<ThreadColumn> columns = new ArrayList<>();
         for (String label : text.isEmpty() ? new String[0] : text.split(",", -1)) {
-            Column column = Column.of(label.trim());
-            if (column == Column.NAME || columns.contains(column)) throw new IllegalArgumentException(text);
+            ThreadColumn column = ThreadColumn.of(label.trim());
+            if (column == ThreadColumn.NAME || columns.contains(column)) throw new IllegalArgumentException(text);
             columns.add(column);
         }
         return columns;

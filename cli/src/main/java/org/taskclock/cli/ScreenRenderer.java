@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Renders the view as lines of text: header, page and footer. */
@@ -99,7 +100,7 @@ final class ScreenRenderer {
         return headerHeight(view, height) + Timeline.height(view, height) + (view.page == ViewState.Page.TABLE ? 1 : 0);
     }
 
-    static Column columnAt(ViewState view, int width, int x) {
+    static ThreadColumn columnAt(ViewState view, int width, int x) {
         return new TableRenderer(view, Styles.PLAIN, width).columnAt(x);
     }
 
@@ -141,8 +142,8 @@ final class ScreenRenderer {
         lines.add(line.toAttributed(width));
     }
 
-    private static String describe(Column column) {
-        return column.label() + (column.title.isEmpty() ? "" : "  " + column.title);
+    private static String describe(ThreadColumn column) {
+        return column.id + (column.title.isEmpty() ? "" : "  " + column.title);
     }
 
     /** Returns the line with the most severe finding, which is visible on every page. */

@@ -21,8 +21,6 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "serve",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Show the CPU time of all JVMs of this machine in a browser, live and with its history.",
             "Also serves the metrics of the exporter. Needs no change to the JVMs."

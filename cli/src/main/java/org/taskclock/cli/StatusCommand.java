@@ -8,15 +8,12 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.attach.TargetJvm;
-import org.taskclock.monitor.proc.MonitorException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
         name = "status",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Show the health of the agent in a running JVM.",
             "Lists its features and their problems, its memory, and how many virtual thread mounts, stack walks and"
@@ -35,26 +32,17 @@ final class StatusCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() throws IOException {
-        try {
-            long pid = jvm.select();
-            TargetJvm target = TargetJvm.of(pid);
-            if (target.yieldMode() == null) {
-                throw new CommandException(
-                        Main.FAILED, "process " + pid + " has no agent: run taskclock attach " + pid);
-            }
-            AgentReport report = target.report();
-            AgentReport.Health health = report.health();
-            if (json) Main.printUtf8(new Gson().toJson(health) + "\n");
-            else Main.print(text(report));
-            boolean isHealthy =
-                    health.failures() == 0 && health.features().stream().allMatch(f -> f.problem() == null);
-            return isHealthy ? Main.OK : Main.FAILED;
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
-        }
+    public Integer call() throws IOException, CommandException {
+        long pid = jvm.select();
+        TargetJvm target = TargetJvm.of(pid);
+        if (target.yieldMode() == null)
+            throw new CommandException(Main.FAILED, "process " + pid + " has no agent: run taskclock attach " + pid);
+        AgentReport report = target.report();
+        AgentReport.Health health = report.health();
+        if (json) Main.printUtf8(new Gson().toJson(health) + "\n");
+        else Main.print(text(report));
+        boolean isHealthy = health.failures() == 0 && health.features().stream().allMatch(f -> f.problem() == null);
+        return isHealthy ? Main.OK : Main.FAILED;
     }
 
     private static String text(AgentReport report) {
@@ -65,7 +53,16 @@ final class StatusCommand implements Callable<Integer> {
             if (feature.problem() != null) text.append(": ").append(feature.problem());
             text.append('\n');
         }
-        text.append(String.format(Locale.ROOT, "  %-14s %,d%n", "mounts", health.mounts()));
+        text.append(String.format(Locale.ROOT, "  %-14s %,d", "mounts", health.mounts()));
+        if (health.mounts() > 0) {
+            double thousands = health.mounts() / 1e3;
+            text.append(String.format(
+                    Locale.ROOT,
+                    "; calls per 1,000: clock_gettime %.1f, getrusage %.1f",
+                    health.mountClockCalls() / thousands,
+                    health.mountUsageCalls() / thousands));
+        }
+        text.append('\n');
         text.append(String.format(Locale.ROOT, "  %-14s %,d%n", "stacks", health.stacks()));
         text.append(String.format(Locale.ROOT, "  %-14s %,d", "failures", health.failures()));
         if (health.lastFailure() != null) text.append(", last in ").append(health.lastFailure());

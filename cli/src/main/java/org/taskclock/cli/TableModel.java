@@ -13,6 +13,7 @@ import java.util.regex.PatternSyntaxException;
 import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -55,13 +56,32 @@ final class TableModel {
                 all.add(Row.of(interval, thread));
             }
         }
-        Comparator<Row> order = view.sort == Column.RISE ? view.history.byRise() : view.sort.order();
+        Comparator<Row> order = view.sort == ThreadColumn.RISE ? view.history.byRise() : order(view.sort);
         if (view.reversed) order = order.reversed();
         if (!view.groupByPool) {
             all.sort(order);
             return all;
         }
         return groupByPool(all, order, expanded, new PoolTimes(intervals, view));
+    }
+
+    /**
+     * Returns the order of rows: values from high to low, ids from low to high, text alphabetically. Ties are ordered
+     * by CPU time.
+     */
+    static Comparator<Row> order(ThreadColumn column) {
+        Comparator<Row> order;
+        if (column.unit == ThreadColumn.Unit.TEXT) {
+            order = Comparator.comparing(row -> column.text(row.thread()), String.CASE_INSENSITIVE_ORDER);
+            if (column.isJavaStatus())
+                order = Comparator.<Row, Boolean>comparing(
+                                row -> !row.thread().java().contended())
+                        .thenComparing(order);
+        } else {
+            int sign = column.unit.isAscending() ? 1 : -1;
+            order = Comparator.comparingDouble(row -> sign * column.value(row.thread(), row.interval()));
+        }
+        return order.thenComparingLong(row -> -row.thread().cpuNanos());
     }
 
     private static List<Row> groupByPool(

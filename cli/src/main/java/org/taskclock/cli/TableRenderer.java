@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jline.utils.AttributedStyle;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Draws the table of threads with as many columns as fit. */
@@ -33,7 +34,7 @@ final class TableRenderer {
 
     private final ViewState view;
     private final Styles styles;
-    private final List<Column> columns = new ArrayList<>();
+    private final List<ThreadColumn> columns = new ArrayList<>();
     private final Set<Integer> suspects = new HashSet<>();
     private final int nameWidth;
     private final int barWidth;
@@ -43,69 +44,70 @@ final class TableRenderer {
         this.view = view;
         this.styles = styles;
         for (Finding finding : view.findings()) if (finding.tid() != 0) suspects.add(finding.tid());
-        List<Column> order = new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
-        if (!order.contains(Column.RISE)) order.add(Column.RISE); // shown only while sorting by it
-        List<Column> candidates = new ArrayList<>(order);
-        candidates.removeIf(column -> column == Column.NAME || !isRelevant(view, column));
+        List<ThreadColumn> order =
+                new ArrayList<>(view.columns == null ? Arrays.asList(ThreadColumn.values()) : view.columns);
+        if (!order.contains(ThreadColumn.RISE)) order.add(ThreadColumn.RISE); // shown only while sorting by it
+        List<ThreadColumn> candidates = new ArrayList<>(order);
+        candidates.removeIf(column -> column == ThreadColumn.NAME || !isRelevant(view, column));
         candidates.sort(Comparator.comparingInt(column -> column.rank));
-        recentWidth = Math.max(Column.RECENT.width, Math.min(MAX_RECENT, width / 5 - 10));
+        recentWidth = Math.max(ThreadColumn.RECENT.width, Math.min(MAX_RECENT, width / 5 - 10));
         int left = width;
-        for (Column column : candidates) {
-            boolean isImportant = view.columns != null || column.rank <= Column.BAR.rank;
+        for (ThreadColumn column : candidates) {
+            boolean isImportant = view.columns != null || column.rank <= ThreadColumn.BAR.rank;
             int minName = isImportant ? Math.min(MIN_NAME, width / 2) : LONG_NAME;
-            int columnWidth = column == Column.RECENT ? recentWidth : column.width;
+            int columnWidth = column == ThreadColumn.RECENT ? recentWidth : column.width;
             if (left - columnWidth - 1 < minName) continue;
             left -= columnWidth + 1;
             columns.add(column);
         }
         columns.sort(Comparator.comparing(order::indexOf));
-        view.showsJavaStatus = columns.stream().anyMatch(Column::isJavaStatus) || view.sort.isJavaStatus();
+        view.showsJavaStatus = columns.stream().anyMatch(ThreadColumn::isJavaStatus) || view.sort.isJavaStatus();
         // The bar gets the space that names do not need.
-        int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - Column.BAR.width));
-        boolean hasBar = columns.contains(Column.BAR);
-        barWidth = Column.BAR.width + (hasBar ? extra : 0);
+        int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - ThreadColumn.BAR.width));
+        boolean hasBar = columns.contains(ThreadColumn.BAR);
+        barWidth = ThreadColumn.BAR.width + (hasBar ? extra : 0);
         nameWidth = Math.max(1, left - (hasBar ? extra : 0));
     }
 
     /** Returns the columns that fit, without the name. */
-    List<Column> columns() {
+    List<ThreadColumn> columns() {
         return List.copyOf(columns);
     }
 
     /** Returns the column at a position of the screen. */
-    Column columnAt(int x) {
+    ThreadColumn columnAt(int x) {
         int end = 0;
-        for (Column column : columns) {
+        for (ThreadColumn column : columns) {
             end += width(column) + 1;
             if (x < end) return column;
         }
-        return Column.NAME;
+        return ThreadColumn.NAME;
     }
 
     /** Returns whether the marker of an expanded or collapsed pool is at a position of the screen. */
     boolean isMarker(TableModel.Row row, int x) {
         int start = view.tags.contains(row.key()) ? 1 : 0;
-        for (Column column : columns) start += width(column) + 1;
+        for (ThreadColumn column : columns) start += width(column) + 1;
         return row.isPool() && x >= start && x <= start + 1;
     }
 
     /** Returns whether the column has a value in any row. */
-    static boolean isRelevant(ViewState view, Column column) {
+    static boolean isRelevant(ViewState view, ThreadColumn column) {
         return switch (column) {
             case PID -> view.intervals.size() > 1;
             case LIMIT ->
                 view.intervals.stream().anyMatch(interval -> interval.totals().containerCores() > 0);
-            case RISE -> view.sort == Column.RISE;
-            case JAVA_ID -> view.rows.stream().anyMatch(row -> row.thread().javaId() > 0);
+            case RISE -> view.sort == ThreadColumn.RISE;
+            case JAVA -> view.rows.stream().anyMatch(row -> row.thread().javaId() > 0);
             default -> true;
         };
     }
 
     StyledLine titles() {
         StyledLine line = new StyledLine(styles);
-        for (Column column : columns) {
+        for (ThreadColumn column : columns) {
             boolean sorted = column == view.sort;
-            if (column.isLeftAligned()) {
+            if (column.unit == ThreadColumn.Unit.TEXT) {
                 String title = column.title + (sorted ? arrow() : "");
                 line.add(style(column), CellFormat.padRight(title, width(column)))
                         .add(styles.titles(), " ");
@@ -114,23 +116,23 @@ final class TableRenderer {
                         .add(style(column), sorted ? arrow() : " ");
             }
         }
-        String name = Column.NAME.title;
-        if (view.sort == Column.NAME) name += arrow();
-        else if (!columns.contains(view.sort)) name += " by " + view.sort.label() + arrow();
-        return line.add(style(Column.NAME), CellFormat.padRight(name, nameWidth));
+        String name = ThreadColumn.NAME.title;
+        if (view.sort == ThreadColumn.NAME) name += arrow();
+        else if (!columns.contains(view.sort)) name += " by " + view.sort.id + arrow();
+        return line.add(style(ThreadColumn.NAME), CellFormat.padRight(name, nameWidth));
     }
 
     /** Returns an arrow: up if the values ascend from row to row, down if they descend. */
     private String arrow() {
-        boolean ascending = view.sort.isAscending() != view.reversed;
+        boolean ascending = view.sort.unit.isAscending() != view.reversed;
         return view.unicode ? ascending ? "▲" : "▼" : ascending ? "^" : "v";
     }
 
-    private AttributedStyle style(Column column) {
+    private AttributedStyle style(ThreadColumn column) {
         return column == view.sort ? styles.sorted() : styles.titles();
     }
 
-    private int width(Column column) {
+    private int width(ThreadColumn column) {
         return switch (column) {
             case BAR -> barWidth;
             case RECENT -> recentWidth;
@@ -144,10 +146,10 @@ final class TableRenderer {
         boolean tagged = view.tags.contains(row.key());
         AttributedStyle valueStyle = selected ? styles.selected() : tagged ? styles.tagged() : AttributedStyle.DEFAULT;
         StyledLine line = new StyledLine(styles);
-        for (Column column : columns) {
-            if (column == Column.BAR && !selected) {
+        for (ThreadColumn column : columns) {
+            if (column == ThreadColumn.BAR && !selected) {
                 bar(line, row).add(" ");
-            } else if (column == Column.RISE && !selected && view.history.rise(row) >= MARKED_RISE) {
+            } else if (column == ThreadColumn.RISE && !selected && view.history.rise(row) >= MARKED_RISE) {
                 line.add(styles.alarm(), cell(column, row) + " ");
             } else {
                 line.add(valueStyle, cell(column, row) + " ");
@@ -161,29 +163,32 @@ final class TableRenderer {
         return line.add(nameStyle, CellFormat.padRight(name(row, tagged), nameWidth));
     }
 
-    private String cell(Column column, TableModel.Row row) {
+    private String cell(ThreadColumn column, TableModel.Row row) {
         ThreadUsage thread = row.thread();
         double value = column.value(thread, row.interval());
-        return switch (column) {
-            case PID, TID, JAVA_ID -> CellFormat.padLeft(value > 0 ? Long.toString((long) value) : "", column.width);
-            case STATE -> String.valueOf(thread.state() > ' ' && thread.state() < 0x7f ? thread.state() : '?');
-            case ALLOCATION -> CellFormat.padLeft(HeapText.bytes(Math.round(value)), column.width);
-            case TIME, WATCHED -> CellFormat.padLeft(CellFormat.time(value), column.width);
-            case BAR ->
-                // Without styles, because the row is selected.
-                bar(new StyledLine(styles), row).toAttributed(barWidth).toString();
-            case RECENT -> Sparkline.of(view.history.percents(row, recentWidth), view.unicode);
-            case RISE -> CellFormat.padLeft(CellFormat.signed(view.history.rise(row)), column.width);
-            case KIND, POOL, JAVA_STATE, BLOCKED_BY ->
-                CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
-            default -> CellFormat.padLeft(CellFormat.number(value), column.width);
-        };
+        String text =
+                switch (column.unit) {
+                    case ID -> value > 0 ? Long.toString((long) value) : "";
+                    case BYTES -> HeapText.bytes(Math.round(value));
+                    case SECONDS -> CellFormat.time(value);
+                    case DIFFERENCE -> CellFormat.signed(view.history.rise(row));
+                    case STATE, TEXT -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
+                    case DRAWING ->
+                        column == ThreadColumn.RECENT
+                                ? Sparkline.of(view.history.percents(row, recentWidth), view.unicode)
+                                // Without styles, because the row is selected.
+                                : bar(new StyledLine(styles), row)
+                                        .toAttributed(barWidth)
+                                        .toString();
+                    default -> CellFormat.number(value);
+                };
+        return CellFormat.padLeft(text, width(column));
     }
 
     /** Appends a bar, which is full at one processor. If the split is unknown, the whole bar is drawn as user time. */
     private StyledLine bar(StyledLine line, TableModel.Row row) {
-        double cpu = Math.max(0, Column.CPU.value(row.thread(), row.interval()));
-        double system = Math.max(0, Column.SYSTEM.value(row.thread(), row.interval()));
+        double cpu = Math.max(0, ThreadColumn.CPU.value(row.thread(), row.interval()));
+        double system = Math.max(0, ThreadColumn.SYSTEM.value(row.thread(), row.interval()));
         return line.blocks((cpu - system) / 100, system / 100, barWidth);
     }
 

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.jline.utils.AttributedString;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -36,7 +37,7 @@ final class TerminalUi {
      * @param count number of intervals to show; 0 for no limit
      * @param limit maximum number of threads; 0 for all
      */
-    record Options(double intervalSeconds, int count, boolean color, Column sort, String filter, int limit) {}
+    record Options(double intervalSeconds, int count, boolean color, ThreadColumn sort, String filter, int limit) {}
 
     /**
      * The result of {@link #run}.

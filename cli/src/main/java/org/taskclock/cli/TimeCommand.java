@@ -27,8 +27,6 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "time",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         customSynopsis = {
             "taskclock time [-qhV] [--no-agent] [--no-virtual] [--json=FILE] [-o=FILE]",
             "                      [--] COMMAND [ARGUMENT...]"

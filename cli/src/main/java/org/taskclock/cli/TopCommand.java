@@ -8,29 +8,31 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
-import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 @Command(
         name = "top",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Live view of CPU time per thread in a running JVM.",
             "Reads /proc. Attaches to the JVM occasionally for full thread names and stacks, if permitted.",
@@ -57,29 +59,20 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process (or it exited), 5 permission denied."
         })
 final class TopCommand implements Callable<Integer> {
-    /** The fields that threads can be sorted by. */
-    enum Field {
-        cpu,
-        user,
-        system,
-        wait,
-        voluntary,
-        involuntary,
-        time,
-        watched,
-        allocation,
-        blocked,
-        tid,
-        name,
-        pool;
-
-        /** Returns whether this is a part of {@link ThreadUsage#java}. */
-        boolean isJavaStatus() {
-            return this == allocation || this == blocked;
+    /** The columns that threads can be sorted by. Their rise is known in the interactive view only. */
+    static final class SortColumns implements Iterable<String>, ITypeConverter<ThreadColumn> {
+        @Override
+        public Iterator<String> iterator() {
+            return Stream.of(ThreadColumn.values())
+                    .filter(column -> column.isSortable() && column != ThreadColumn.RISE)
+                    .map(column -> column.id)
+                    .iterator();
         }
 
-        Column column() {
-            return Column.of(name());
+        @Override
+        public ThreadColumn convert(String id) {
+            for (String known : this) if (known.equals(id)) return ThreadColumn.of(id);
+            throw new TypeConversionException('"' + id + "\" is not one of " + String.join(", ", this));
         }
     }
 
@@ -118,8 +111,10 @@ final class TopCommand implements Callable<Integer> {
             names = {"-s", "--sort"},
             paramLabel = "FIELD",
             defaultValue = "cpu",
+            completionCandidates = SortColumns.class,
+            converter = SortColumns.class,
             description = "Sort by one of: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    private Field sort;
+    private ThreadColumn sort;
 
     @Option(names = "--no-attach", description = "Do not attach to the JVM.")
     private boolean noAttach;
@@ -131,7 +126,7 @@ final class TopCommand implements Callable<Integer> {
     private boolean demo;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException, InterruptedException, CommandException {
         if (jsonSchema) {
             Main.print(RowFormat.schema());
             return Main.OK;
@@ -153,7 +148,7 @@ final class TopCommand implements Callable<Integer> {
                 pids.add(child.pid());
                 System.err.println("taskclock: watching a demo program, process " + child.pid());
             }
-            if (pids.isEmpty()) pids.add(JvmSelector.busiest());
+            if (pids.isEmpty()) pids.add(JvmQuery.busiest());
             for (long pid : pids) {
                 LiveJvm source = LiveJvm.of(pid, !noAttach);
                 sources.add(source);
@@ -165,10 +160,6 @@ final class TopCommand implements Callable<Integer> {
             }
             Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
         } finally {
             for (LiveJvm source : sources) source.close();
             if (child != null) child.destroyForcibly();
@@ -177,7 +168,7 @@ final class TopCommand implements Callable<Integer> {
 
     private TerminalUi.Outcome show(List<? extends IntervalSource> sources) throws IOException {
         double seconds = interval.interval().toNanos() / 1e9;
-        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), sort.column());
+        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), sort);
         return TerminalUi.run(sources, options, screen.settings(spec, interval.isGiven()), screen.mouse());
     }
 
@@ -213,15 +204,15 @@ final class TopCommand implements Callable<Integer> {
 
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException {
         boolean color = output.isColored() && terminal;
-        TopText text = new TopText(color, sort.isJavaStatus());
+        TopText text = new TopText(color, sort);
         Map<Integer, IntervalSum> sums = new LinkedHashMap<>();
         try {
             printIntervals(sources, text, sums);
         } catch (MonitorException e) {
-            output.print(output.formatAverage(sums.values(), sort.column(), text));
+            output.print(output.formatAverage(sums.values(), sort, text));
             throw e;
         }
-        output.print(output.formatAverage(sums.values(), sort.column(), text));
+        output.print(output.formatAverage(sums.values(), sort, text));
         return Main.OK;
     }
 
@@ -255,7 +246,7 @@ final class TopCommand implements Callable<Integer> {
                 if (output.isText())
                     sums.computeIfAbsent(next.pid(), pid -> new IntervalSum()).add(next);
             }
-            output.print(output.format(intervals, sort.column(), text));
+            output.print(output.format(intervals, sort, text));
         }
     }
 

@@ -5,11 +5,15 @@ package org.taskclock.cli;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -18,18 +22,21 @@ final class TopText {
     static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
+    /** Less important columns are printed only if the threads are sorted by them. */
+    private static final int MAX_RANK = 8;
+
     private static final String BOLD = "1";
     private static final String RED = "31";
 
     private final boolean color;
-    private final boolean showsJavaStatus;
+    private final ThreadColumn sort;
     /** Notes to be shown with the next intervals, in addition to their own. */
     private final List<String> notes = new ArrayList<>();
 
-    /** @param showsJavaStatus whether there are columns for allocation and waiting for locks */
-    TopText(boolean color, boolean showsJavaStatus) {
+    /** @param sort the column by which the threads are sorted, which is always printed */
+    TopText(boolean color, ThreadColumn sort) {
         this.color = color;
-        this.showsJavaStatus = showsJavaStatus;
+        this.sort = sort;
     }
 
     void addNote(String note) {
@@ -65,25 +72,12 @@ final class TopText {
 
     private String format(StringBuilder text, List<Interval> intervals, List<ThreadUsage> threads) {
         boolean several = intervals.size() > 1;
-        line(
-                text,
-                BOLD,
-                (several ? String.format(Locale.ROOT, "%7s ", "PID") : "")
-                        + String.format(
-                                Locale.ROOT,
-                                "%7s %6s %6s %6s %6s %8s %8s %s%c %-8s %s",
-                                "TID",
-                                "CPU%",
-                                "USER%",
-                                "SYS%",
-                                "WAIT%",
-                                "VOL/s",
-                                "INVOL/s",
-                                javaStatus("ALLOC/s", "~BLK%"),
-                                'S',
-                                "KIND",
-                                "NAME"));
-        for (ThreadUsage thread : threads) thread(text, intervalOf(thread, intervals), thread, several);
+        List<ThreadColumn> columns = columns(several);
+        line(text, BOLD, row(columns, column -> column.title));
+        for (ThreadUsage thread : threads) {
+            Interval interval = intervalOf(thread, intervals);
+            line(text, "", row(columns, column -> cell(column, thread, interval)));
+        }
         int hidden = -threads.size();
         for (Interval interval : intervals) {
             hidden += interval.threads().size();
@@ -171,43 +165,58 @@ final class TopText {
         if (totals.heap() != null) line(text, "", "heap " + HeapText.format(interval, totals.heap()));
     }
 
-    private void thread(StringBuilder text, Interval interval, ThreadUsage thread, boolean several) {
-        double seconds = interval.intervalNanos() / 1e9;
-        long allocated = thread.java().allocatedBytes();
+    /** Returns the columns to print: first those with numbers, then those with text. */
+    private List<ThreadColumn> columns(boolean several) {
+        return Stream.of(ThreadColumn.values())
+                .filter(column -> switch (column) {
+                    case PID -> several;
+                    // The interactive view shows the kind as a color.
+                    case KIND -> true;
+                    case BAR, RECENT, RISE -> false;
+                    default ->
+                        column.rank <= MAX_RANK
+                                || column == sort
+                                || (sort.isJavaStatus() && column.isJavaStatus() && !column.hasText());
+                })
+                .sorted(Comparator.comparing(ThreadColumn::hasText))
+                .toList();
+    }
+
+    private static String row(List<ThreadColumn> columns, Function<ThreadColumn, String> cells) {
+        StringBuilder row = new StringBuilder();
+        for (ThreadColumn column : columns) {
+            String cell = cells.apply(column);
+            String format =
+                    switch (column.unit) {
+                        case STATE -> "%s ";
+                        case TEXT -> column == ThreadColumn.NAME ? "%s" : "%-" + (column.width + 1) + "s ";
+                        case ID -> "%" + column.width + "s ";
+                        case RATE -> "%" + (column.width + 3) + "s ";
+                        default -> "%" + (column.width + 1) + "s ";
+                    };
+            row.append(String.format(Locale.ROOT, format, cell));
+        }
+        return row.toString();
+    }
+
+    private static String cell(ThreadColumn column, ThreadUsage thread, Interval interval) {
+        double value = column.value(thread, interval);
+        return switch (column.unit) {
+            case ID -> value == 0 ? "-" : Long.toString((long) value);
+            case STATE, TEXT -> column == ThreadColumn.NAME ? name(thread) : column.text(thread);
+            case BYTES -> HeapText.bytes(Math.round(value));
+            case SECONDS -> CellFormat.time(value);
+            default ->
+                value < 0
+                        ? "-"
+                        : String.format(Locale.ROOT, column.unit == ThreadColumn.Unit.RATE ? "%.0f" : "%.1f", value);
+        };
+    }
+
+    private static String name(ThreadUsage thread) {
         String mark = thread.truncated() && thread.name().length() >= 15 ? "~" : "";
         String count = thread.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", thread.threads());
-        line(
-                text,
-                "",
-                (several ? String.format(Locale.ROOT, "%7d ", thread.pid()) : "")
-                        + String.format(
-                                Locale.ROOT,
-                                "%7s %6s %6s %6s %6s %8s %8s %s%c %-8s %s",
-                                thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),
-                                percent(interval, thread.cpuNanos()),
-                                percent(interval, thread.userNanos()),
-                                percent(interval, thread.systemNanos()),
-                                percent(interval, thread.waitNanos()),
-                                rate(thread.voluntary(), seconds),
-                                rate(thread.involuntary(), seconds),
-                                javaStatus(
-                                        HeapText.bytes(allocated < 0 ? -1 : Math.round(allocated / seconds)),
-                                        percent(interval, thread.java().blockedNanos())),
-                                thread.state(),
-                                thread.kindLabel(),
-                                thread.name() + mark + count));
-    }
-
-    private String javaStatus(String allocation, String blocked) {
-        return showsJavaStatus ? String.format(Locale.ROOT, "%8s %6s ", allocation, blocked) : "";
-    }
-
-    private static String percent(Interval interval, long nanos) {
-        return nanos < 0 ? "-" : String.format(Locale.ROOT, "%.1f", interval.percent(nanos));
-    }
-
-    private static String rate(long count, double seconds) {
-        return count < 0 ? "-" : String.format(Locale.ROOT, "%.0f", count / seconds);
+        return thread.name() + mark + count;
     }
 
     /** Adds a line. Names of programs and threads may contain line breaks and escape sequences. */

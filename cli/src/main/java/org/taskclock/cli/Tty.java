@@ -23,6 +23,7 @@ import org.jline.utils.Curses;
 import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 import org.jline.utils.Signals;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /** Controls the terminal, and restores it however the program ends, except on SIGKILL. */
 final class Tty {
@@ -155,8 +156,7 @@ final class Tty {
                     resized.handle();
                 }));
         tty.take();
-        Thread reader = new Thread(() -> KeyReader.run(events, keys, quit), "taskclock-keys");
-        reader.setDaemon(true);
+        Thread reader = new DaemonThread(() -> KeyReader.run(events, keys, quit), "taskclock-keys");
         reader.start();
         return tty;
     }

@@ -14,6 +14,7 @@ import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource.Jvm;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The state of the terminal interface, which {@link KeyBindings} changes and {@link ScreenRenderer} draws. */
@@ -53,7 +54,7 @@ final class ViewState {
     /** Why the typed text has not been applied; empty if it has been. */
     String promptError = "";
 
-    Column sort = Column.CPU;
+    ThreadColumn sort = ThreadColumn.CPU;
     boolean reversed;
     private String filter = "";
     private Pattern filterPattern = TableModel.pattern("");
@@ -82,9 +83,9 @@ final class ViewState {
     int topRow;
 
     /** The columns that the user has chosen, in display order, without the name; null to show as many as fit. */
-    List<Column> columns;
+    List<ThreadColumn> columns;
     /** The columns that the table last showed, without the name. */
-    List<Column> shownColumns = List.of();
+    List<ThreadColumn> shownColumns = List.of();
 
     ColumnMenu columnMenu;
 

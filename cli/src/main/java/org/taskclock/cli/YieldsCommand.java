@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.attach.YieldCount;
-import org.taskclock.monitor.proc.MonitorException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -18,8 +17,6 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "yields",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
         description = {
             "Count Thread.yield calls by call site, with their CPU cost.",
             "Loads the agent for the duration if necessary and restores the JVM afterward."
@@ -43,7 +40,6 @@ final class YieldsCommand implements Callable<Integer> {
     @Option(
             names = "--for",
             paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
             defaultValue = "5s",
             description = "How long to count (default: ${DEFAULT-VALUE}).")
     private Duration duration;
@@ -65,19 +61,12 @@ final class YieldsCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, CommandException {
         OutputOptions.checkLimit(spec, limit);
         // From here on, Ctrl-C ends the count and restores the JVM.
         TerminationSignal termination = new TerminationSignal();
-        try {
-            long pid = jvm.select();
-            TargetJvm target = TargetJvm.of(pid);
-            return off ? turnOff(pid, target) : count(pid, termination);
-        } catch (MonitorException e) {
-            return JvmSelector.fail(e);
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
-        }
+        long pid = jvm.select();
+        return off ? turnOff(pid, TargetJvm.of(pid)) : count(pid, termination);
     }
 
     private static int turnOff(long pid, TargetJvm target) throws CommandException, IOException {

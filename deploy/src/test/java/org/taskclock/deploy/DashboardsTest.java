@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -96,32 +97,35 @@ class DashboardsTest {
     @Test
     void shouldSatisfyTheTypesThatGrafanaPublishes() throws Exception {
         installTypes();
-        for (Map.Entry<String, String> file : GeneratedFiles.dashboards().entrySet())
-            check(file.getValue()).assertSuccess();
+        Programs.Output output = check(GeneratedFiles.dashboards().values());
+        output.assertSuccess();
+        assertThat(output.text().lines())
+                .hasSameSizeAs(GeneratedFiles.dashboards().keySet());
     }
 
     @Test
     void shouldBeRejectedWithAnUnknownOption() throws Exception {
         installTypes();
         String fleet = GeneratedFiles.dashboards().get("taskclock-fleet.json");
-        assertThat(check(fleet.replace("\"graphTooltip\"", "\"graphTooltips\"")).exitCode())
-                .isEqualTo(1);
-        assertThat(check(fleet.replace("\"graphMode\": \"area\"", "\"graphMode\": \"areas\""))
-                        .exitCode())
-                .isEqualTo(1);
-        assertThat(check(fleet.replace("\"showPoints\"", "\"showsPoints\"")).exitCode())
-                .isEqualTo(1);
-        assertThat(check(fleet.replace("\"legendFormat\"", "\"legend\"")).exitCode())
-                .isEqualTo(1);
+        List<String> wrong = List.of(
+                fleet.replace("\"graphTooltip\"", "\"graphTooltips\""),
+                fleet.replace("\"graphMode\": \"area\"", "\"graphMode\": \"areas\""),
+                fleet.replace("\"showPoints\"", "\"showsPoints\""),
+                fleet.replace("\"legendFormat\"", "\"legend\""));
+        Programs.Output output = check(wrong);
+        assertThat(output.exitCode()).as(output.text()).isEqualTo(1);
+        for (int i = 0; i < wrong.size(); i++)
+            assertThat(output.text()).containsPattern("/dashboard" + i + "\\.json: [1-9][0-9]* errors\n");
     }
 
-    private Programs.Output check(String dashboard) throws Exception {
-        Path file = Files.writeString(temporary.resolve("dashboard.json"), dashboard);
-        return Programs.run(
-                Path.of("target", "grafana-types"),
-                "node",
-                "check.mjs",
-                file.toAbsolutePath().toString());
+    /** Checks all of them in one process, because loading the types takes most of the time. */
+    private Programs.Output check(Collection<String> dashboards) throws Exception {
+        List<String> command = new ArrayList<>(List.of("node", "check.mjs"));
+        for (String dashboard : dashboards) {
+            Path file = temporary.resolve("dashboard" + (command.size() - 2) + ".json");
+            command.add(Files.writeString(file, dashboard).toAbsolutePath().toString());
+        }
+        return Programs.run(Path.of("target", "grafana-types"), command.toArray(String[]::new));
     }
 
     /** Installs Grafana's types and the compiler. They are kept until the next {@code mvn clean}. */

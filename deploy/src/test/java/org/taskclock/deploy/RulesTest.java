@@ -15,12 +15,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.finding.FindingKinds;
 
 class RulesTest {
     private static final String PAGE = "docs/alerts.md";
+    private static final Pattern FIRED = Pattern.compile("AlertRules\\.check\\([^;]*\"(\\w+)\", \"\"\"");
     private static final Pattern TEMPLATE_LABEL = Pattern.compile("\\$labels\\.(\\w+)");
 
     @Test
@@ -51,11 +53,23 @@ class RulesTest {
             for (Map<String, Object> query : Rules.list(test, "promql_expr_test"))
                 evaluated.addAll(new Expression((String) query.get("expr")).metrics.keySet());
         }
+        fired.addAll(testedWithTheirFindings());
         for (Map<String, Object> rule : Rules.with("alert")) assertThat(fired).contains((String) rule.get("alert"));
         // The alerts on garbage collection test this one.
         evaluated.add("jvm_kind:jvm_thread_cpu_time_seconds:rate5m");
         for (Map<String, Object> rule : Rules.with("record"))
             assertThat(evaluated).contains((String) rule.get("record"));
+    }
+
+    /** Returns the alerts that fire in the test of a finding. */
+    private static Set<String> testedWithTheirFindings() throws IOException {
+        Set<String> fired = new HashSet<>();
+        try (Stream<Path> files = Files.list(Path.of("../monitor/src/test/java/org/taskclock/monitor/finding"))) {
+            for (Path file : (Iterable<Path>) files::iterator)
+                FIRED.matcher(Files.readString(file)).results().forEach(match -> fired.add(match.group(1)));
+        }
+        assertThat(fired).isNotEmpty();
+        return fired;
     }
 
     @Test

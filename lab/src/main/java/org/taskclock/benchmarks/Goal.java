@@ -5,6 +5,7 @@ package org.taskclock.benchmarks;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * A performance goal of TaskClock.
@@ -126,7 +127,9 @@ record Goal(String text, Backends backends, List<String> benchmarks, Function<Jm
     /** Compares with stock user time, which older JDKs read as text. The goal does not apply if {@code times} is 0. */
     private static Goal cheaperToRead(int timesThanText, int times, String key, Backends backends) {
         String stock = "CurrentThreadBenchmark.stockUser";
-        String text = format("%s at least %d x cheaper than %s up to JDK 25.0.4", key, timesThanText, stock);
+        String text = format(
+                "%s at least %d x cheaper than %s up to JDK %s",
+                key, timesThanText, stock, JdkVersions.LAST_USER_TIME_AS_TEXT);
         if (times > 0) text += format(", %d x after that", times);
         return new Goal(text, backends, List.of(key, stock), results -> {
             int minimum = results.readsUserTimeAsText() ? timesThanText : times;

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.commons.math3.stat.descriptive.rank.Percentile;
 import org.apache.commons.math3.stat.descriptive.rank.Percentile.EstimationType;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * JMH's results for one JVM, from its JSON. Keys are class, method, and parameters: {@code OtherThreadBenchmark.now
@@ -22,10 +23,6 @@ import org.apache.commons.math3.stat.descriptive.rank.Percentile.EstimationType;
  * other programs do not disturb.
  */
 final class JmhResults {
-    private static final Runtime.Version FIRST_WITH_FFM = Runtime.Version.parse("22");
-    /** The first version whose getThreadUserTime no longer reads text from /proc: JDK-8372584 and its backport. */
-    private static final Runtime.Version FIRST_WITH_FAST_USER = Runtime.Version.parse("25.0.5");
-
     private static final double MEDIAN = 0.5;
     /** Suffix of the keys of sampled benchmarks, for which only the 99th percentile of each run is used. */
     static final String P99 = " 99 %";
@@ -124,11 +121,11 @@ final class JmhResults {
     }
 
     boolean isFfm() {
-        return Runtime.Version.parse(jdk).compareToIgnoreOptional(FIRST_WITH_FFM) >= 0;
+        return Runtime.Version.parse(jdk).feature() >= JdkVersions.FOREIGN_FUNCTIONS;
     }
 
     boolean readsUserTimeAsText() {
-        return Runtime.Version.parse(jdk).compareToIgnoreOptional(FIRST_WITH_FAST_USER) < 0;
+        return JdkVersions.readsUserTimeAsText(Runtime.Version.parse(jdk));
     }
 
     Set<String> keys() {

@@ -12,6 +12,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.taskclock.TaskClock;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * Measures the cost of accounting for each unmount and mount of a virtual thread: one thread yields on one carrier.
@@ -35,16 +36,18 @@ public class MountBenchmark extends BenchmarkSettings {
 
     private static volatile long unusedSink;
 
-    private static Method start() {
+    static Thread start(Runnable task) throws Exception {
         try {
-            return Thread.class.getMethod("startVirtualThread", Runnable.class);
+            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+            return (Thread) start.invoke(null, task);
         } catch (NoSuchMethodException e) {
-            throw new UnsupportedOperationException("virtual threads require JDK 21 or later", e);
+            throw new UnsupportedOperationException(
+                    "virtual threads require JDK " + JdkVersions.VIRTUAL_THREADS + " or later", e);
         }
     }
 
     static void run(Runnable task) throws Exception {
-        ((Thread) start().invoke(null, task)).join();
+        start(task).join();
     }
 
     private void yields() throws Exception {

@@ -5,6 +5,7 @@ package org.taskclock.benchmarks;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.internal.JdkVersions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -49,7 +50,7 @@ public final class StartUpBenchmark extends MeasuringProgram {
     private RoundStatistics rounds;
 
     private StartUpBenchmark() {
-        if (Runtime.version().feature() >= 21) {
+        if (Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS) {
             starts.add(new Start("no agent, a virtual thread", 4, Virtual.class, List.of()));
             starts.add(new Start("ours, a virtual thread", 4, Virtual.class, List.of(OURS)));
         }

@@ -17,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.taskclock.internal.JdkVersions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -40,7 +41,7 @@ public final class ThreadDumpBenchmark extends MeasuringProgram {
             Pattern.compile("Safepoint \"(?:PrintThreads|FindDeadlocks)\".* Total: +(\\d+) ns");
 
     /** The request of {@code taskclock top}, as in AttachClient of the module monitor. */
-    private static final String REQUEST = Runtime.version().feature() >= 25
+    private static final String REQUEST = Runtime.version().feature() >= JdkVersions.STREAMED_REPLIES
             ? "2\0" + "26\0" + "threaddump streaming=0\0" + "-e\0"
             : "1\0" + "threaddump\0" + "-e\0" + "\0\0";
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.lab.options.ExperimentOptions;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Mixin;
@@ -131,7 +132,7 @@ abstract class ExperimentCommand<O extends ExperimentOptions> implements Callabl
         List<Jdk> supported = homes.stream().filter(Jdk::hasVirtualThreads).toList();
         if (!supported.isEmpty()) return supported;
         throw new LabException(homes.get(homes.size() - 1) + ": no virtual threads: specify JDK "
-                + VirtualThreadSupport.SINCE + " or later with --jdk");
+                + JdkVersions.VIRTUAL_THREADS + " or later with --jdk");
     }
 
     /** Prints a line of a running measurement, unless only JSON is requested. */

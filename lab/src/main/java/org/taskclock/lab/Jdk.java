@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * A JDK.
@@ -20,10 +21,6 @@ import java.util.stream.Stream;
  */
 record Jdk(Path home, String version, String vendor) {
     private static final Path DIRECTORY = Path.of("/usr/lib/jvm");
-    private static final int MIN_FEATURE = 17;
-
-    /** The first version whose getThreadUserTime no longer reads text from /proc: JDK-8372584 and its backport. */
-    private static final Runtime.Version FIRST_WITH_FAST_USER = Runtime.Version.parse("25.0.5");
 
     int feature() {
         return feature(version);
@@ -36,7 +33,7 @@ record Jdk(Path home, String version, String vendor) {
 
     static boolean readsUserTimeAsText(String version) {
         String plain = version.replaceFirst("[^\\d.].*", "");
-        return Runtime.Version.parse(plain).compareToIgnoreOptional(FIRST_WITH_FAST_USER) < 0;
+        return JdkVersions.readsUserTimeAsText(Runtime.Version.parse(plain));
     }
 
     Path java() {
@@ -44,12 +41,12 @@ record Jdk(Path home, String version, String vendor) {
     }
 
     boolean hasVirtualThreads() {
-        return feature() >= VirtualThreadSupport.SINCE;
+        return feature() >= JdkVersions.VIRTUAL_THREADS;
     }
 
     /** Returns whether the JVM has the flag -XX:+DontYieldALot. */
     boolean hasDontYieldALot() {
-        return feature() < 24;
+        return feature() < JdkVersions.NO_DONT_YIELD_A_LOT;
     }
 
     @Override
@@ -67,9 +64,9 @@ record Jdk(Path home, String version, String vendor) {
             Jdk jdk = of(path);
             if (jdk == null)
                 throw new LabException("--jdk " + path + ": not a JDK: specify a directory that contains bin/java");
-            if (jdk.feature() < MIN_FEATURE) {
+            if (jdk.feature() < JdkVersions.OLDEST) {
                 throw new LabException(
-                        "--jdk " + path + ": " + jdk + " is too old: specify JDK " + MIN_FEATURE + " or later");
+                        "--jdk " + path + ": " + jdk + " is too old: specify JDK " + JdkVersions.OLDEST + " or later");
             }
             if (seen.add(jdk.home)) jdks.add(jdk.distinct(jdks));
         }
@@ -77,7 +74,8 @@ record Jdk(Path home, String version, String vendor) {
         try (Stream<Path> all = Files.isDirectory(DIRECTORY) ? Files.list(DIRECTORY) : Stream.empty()) {
             for (Path path : (Iterable<Path>) all::iterator) {
                 Jdk jdk = of(path);
-                if (jdk != null && jdk.feature() >= MIN_FEATURE && seen.add(jdk.home)) jdks.add(jdk.distinct(jdks));
+                if (jdk != null && jdk.feature() >= JdkVersions.OLDEST && seen.add(jdk.home))
+                    jdks.add(jdk.distinct(jdks));
             }
         } catch (IOException e) {
             throw new LabException(DIRECTORY + ": " + e.getMessage() + ": specify a JDK with --jdk PATH");

@@ -3,11 +3,10 @@
 package org.taskclock.lab;
 
 import java.lang.reflect.Method;
+import org.taskclock.internal.JdkVersions;
 
 /** Starts virtual threads through reflection, because this code is compiled for JDK 17. */
 final class VirtualThreadSupport {
-    static final int SINCE = 21;
-
     private VirtualThreadSupport() {}
 
     static Thread start(String name, Runnable task) {
@@ -18,7 +17,8 @@ final class VirtualThreadSupport {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
             return (Thread) type.getMethod("start", Runnable.class).invoke(named.invoke(builder, name), task);
         } catch (ReflectiveOperationException e) {
-            throw new UnsupportedOperationException("virtual threads need JDK " + SINCE + " or later", e);
+            throw new UnsupportedOperationException(
+                    "virtual threads need JDK " + JdkVersions.VIRTUAL_THREADS + " or later", e);
         }
     }
 

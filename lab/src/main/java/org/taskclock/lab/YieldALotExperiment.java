@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.DoublePredicate;
 import java.util.function.ToDoubleFunction;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.lab.options.YieldALotOptions;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Command;
@@ -120,8 +121,12 @@ final class YieldALotExperiment extends ExperimentCommand<YieldALotOptions> {
                         value -> value >= faster / 2)
                 .check(ratios(runs, YieldRun.Mode.SILENCED)));
         Map<String, Double> later = new LinkedHashMap<>(flags);
-        later.keySet().removeIf(jdk -> Jdk.feature(jdk) < 24);
-        findings.add(claim("The flag was removed in JDK 24", "", "accepts it: %.0f", value -> value == 0)
+        later.keySet().removeIf(jdk -> Jdk.feature(jdk) < JdkVersions.NO_DONT_YIELD_A_LOT);
+        findings.add(claim(
+                        "The flag was removed in JDK " + JdkVersions.NO_DONT_YIELD_A_LOT,
+                        "",
+                        "accepts it: %.0f",
+                        value -> value == 0)
                 .check(later));
         return findings;
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.lab.options.YieldOptions;
 import picocli.CommandLine.Command;
 
@@ -126,7 +127,7 @@ final class YieldExperiment extends ExperimentCommand<YieldOptions> {
                         + "percentage points, and other claims as stated.");
         if (runs.all().stream().noneMatch(YieldRun::virtual)) {
             report.method.add(
-                    "Virtual threads were not measured: they need JDK " + VirtualThreadSupport.SINCE + " or later.");
+                    "Virtual threads were not measured: they need JDK " + JdkVersions.VIRTUAL_THREADS + " or later.");
         }
         report.tables.add(YieldTables.summary(runs));
         report.tables.add(YieldTables.shares(runs));

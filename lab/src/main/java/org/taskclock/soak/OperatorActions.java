@@ -20,11 +20,10 @@ import javax.management.ObjectName;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import one.profiler.AsyncProfiler;
+import org.taskclock.internal.JdkVersions;
 
 /** Actions of operators on an engine with the agent. Each action leaves all features of the agent enabled. */
 final class OperatorActions {
-    private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
-
     private static final ObjectName COMMANDS = Engine.name("com.sun.management:type=DiagnosticCommand");
     private static final String PROFILER = "/linux-x64/libasyncProfiler.so";
     private static final Pattern SAMPLES = Pattern.compile("(?m)^Total samples *: *[1-9]");
@@ -84,7 +83,7 @@ final class OperatorActions {
         actions.put("thread times off and on", () -> toggle(agent::setThreadMXBeanReplaced));
         actions.put("yield modes changed", this::changeYields);
         actions.put("thread dump", () -> execute("threadPrint"));
-        if (jdk >= FIRST_WITH_VIRTUAL_THREADS) {
+        if (jdk >= JdkVersions.VIRTUAL_THREADS) {
             actions.put("accounts off and on", () -> toggle(agent::setVirtualThreadAccounting));
             actions.put("thread dump as JSON", this::dumpThreads);
         }
@@ -104,7 +103,7 @@ final class OperatorActions {
     /** Returns the options that enable every feature that a JDK supports, without changing {@code Thread.yield}. */
     static String allFeatures(int jdk) {
         String all = "threadmxbean=on,yield=count,bean=on,jfr=on";
-        return jdk < FIRST_WITH_VIRTUAL_THREADS ? all : all + ",virtual-yield=count,vthreads=on,virtual=mxbean";
+        return jdk < JdkVersions.VIRTUAL_THREADS ? all : all + ",virtual-yield=count,vthreads=on,virtual=mxbean";
     }
 
     Map<String, Integer> counts() {
@@ -156,10 +155,10 @@ final class OperatorActions {
 
     private void changeYields() throws InterruptedException {
         agent.setYieldMode(random.nextBoolean() ? "off" : "pass");
-        if (jdk >= FIRST_WITH_VIRTUAL_THREADS) agent.setVirtualYieldMode("pass");
+        if (jdk >= JdkVersions.VIRTUAL_THREADS) agent.setVirtualYieldMode("pass");
         TimeUnit.MILLISECONDS.sleep(random.nextInt(PAUSE_MILLIS));
         agent.setYieldMode("count");
-        if (jdk >= FIRST_WITH_VIRTUAL_THREADS) agent.setVirtualYieldMode("count");
+        if (jdk >= JdkVersions.VIRTUAL_THREADS) agent.setVirtualYieldMode("count");
     }
 
     private String execute(String command, String... arguments) throws IOException, JMException {

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.report.Result;
 
 /**
@@ -120,7 +121,7 @@ class ExperimentTest {
     @Tag("slow")
     void shouldMeasureYield() throws Exception {
         Result result = run("yield", "--for", "100ms");
-        boolean virtual = FEATURE >= 21;
+        boolean virtual = FEATURE >= JdkVersions.VIRTUAL_THREADS;
         int processorCounts = Runtime.getRuntime().availableProcessors() > 1 ? 2 : 1;
 
         Result.Table summary = table(result, "Threads that count");
@@ -157,7 +158,8 @@ class ExperimentTest {
         }
 
         Result.Table silenced = table(result, "Silenced yields");
-        assertThat(silenced.rows()).hasSize(processorCounts * ((virtual ? 2 : 1) + (FEATURE < 24 ? 1 : 0)));
+        assertThat(silenced.rows())
+                .hasSize(processorCounts * ((virtual ? 2 : 1) + (FEATURE < JdkVersions.NO_DONT_YIELD_A_LOT ? 1 : 0)));
         assertThat(result.timelines()).isNotEmpty().allSatisfy(timeline -> assertThat(timeline.series())
                 .isNotEmpty());
     }
@@ -171,7 +173,7 @@ class ExperimentTest {
         Files.writeString(printed, child.out);
         Result result = assertWellFormed(Result.read(printed), "yield-a-lot");
         Result.Table table = table(result, "A thread that only yields");
-        assertThat(table.rows()).hasSize((FEATURE < 24 ? 3 : 2) + 2);
+        assertThat(table.rows()).hasSize((FEATURE < JdkVersions.NO_DONT_YIELD_A_LOT ? 3 : 2) + 2);
         for (List<Object> row : table.rows()) {
             assertThat(number(table, row, "user") + number(table, row, "system"))
                     .isCloseTo(number(table, row, "cpu"), within(0.01));
@@ -181,7 +183,7 @@ class ExperimentTest {
 
     @Test
     void shouldMeasureCarriers() throws Exception {
-        assumeTrue(FEATURE >= 21, "JDK " + FEATURE + " has no virtual threads");
+        assumeTrue(FEATURE >= JdkVersions.VIRTUAL_THREADS, "JDK " + FEATURE + " has no virtual threads");
         Result.Table table = table(run("carriers", "--for", "0.2"), "Carriers of one");
         double visits = 0;
         for (List<Object> row : table.rows()) {
@@ -200,7 +202,7 @@ class ExperimentTest {
 
     @Test
     void shouldReportThatTheJdkIsTooOld() throws Exception {
-        assumeTrue(FEATURE < 21, "JDK " + FEATURE + " has virtual threads");
+        assumeTrue(FEATURE < JdkVersions.VIRTUAL_THREADS, "JDK " + FEATURE + " has virtual threads");
         ProcessResult child = await(start("carriers", "--jdk", System.getProperty("java.home")));
         assertThat(child.exitCode).isEqualTo(1);
         assertThat(child.out).isEmpty();
@@ -235,9 +237,9 @@ class ExperimentTest {
     @Test
     @Tag("slow")
     void shouldMeasureOverhead() throws Exception {
-        String part = FEATURE < 21 ? "switches,reading" : "server,switched";
+        String part = FEATURE < JdkVersions.VIRTUAL_THREADS ? "switches,reading" : "server,switched";
         Result result = run("overhead", "--only", part, "--rounds", "1", "--for", "100ms", "--windows", "4");
-        if (FEATURE >= 21) {
+        if (FEATURE >= JdkVersions.VIRTUAL_THREADS) {
             assertThat(result.tables()).hasSize(2);
             Result.Table switched = table(result, "A server whose accounting");
             assertThat(switched.rows())

@@ -47,11 +47,6 @@ public final class ProcText {
         return ("\n" + name + ":").getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Returns whether a text contains a part. */
-    public static boolean contains(byte[] text, byte[] part) {
-        return endOf(text, text.length, part) >= 0;
-    }
-
     /** Returns the index after the first occurrence of {@code part}; -1 if there is none. */
     private static int endOf(byte[] text, int length, byte[] part) {
         for (int i = 0; i + part.length <= length; i++) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.TestJvm;
 
 /** Readings in child JVMs: without native code, and with the agent. */
@@ -19,7 +20,7 @@ class ChildJvmTest {
 
     @Test
     void shouldReadVirtualThreadsAndYieldsWithTheAgent() throws Exception {
-        assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(21);
+        assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(JdkVersions.VIRTUAL_THREADS);
         String output = TestJvm.run(
                 List.of("--enable-native-access=ALL-UNNAMED", TestJvm.agent("yield=count")),
                 JvmThreadsProgram.class,

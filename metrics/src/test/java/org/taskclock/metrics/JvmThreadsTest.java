@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.taskclock.CpuTime;
 import org.taskclock.ThreadClock;
+import org.taskclock.internal.JdkVersions;
 
 /** Readings of the threads of this JVM. {@link Readings} checks all of them. */
 class JvmThreadsTest {
@@ -207,7 +208,7 @@ class JvmThreadsTest {
 
     @Test
     void shouldReadFromAVirtualThreadAndKnowCarriers() throws ReflectiveOperationException, InterruptedException {
-        assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(21);
+        assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(JdkVersions.VIRTUAL_THREADS);
         AtomicReference<Throwable> failure = new AtomicReference<>();
         Thread thread = (Thread)
                 Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) () -> {

@@ -23,6 +23,7 @@ import org.apache.logging.log4j.core.layout.PatternLayout;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 import org.taskclock.CpuAccount;
+import org.taskclock.internal.JdkVersions;
 
 class LogCpuTimeTest {
     private final CpuAccount account = new CpuAccount();
@@ -61,7 +62,7 @@ class LogCpuTimeTest {
 
     @Test
     void shouldOmitUnknownTimes() throws Exception {
-        assumeTrue(Runtime.version().feature() >= 21, "needs virtual threads");
+        assumeTrue(Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS, "needs virtual threads");
         List<String> values = new ArrayList<>();
         Runnable task = () -> inAccount(() -> values.add(CurrentCpuTime.millis()));
         Thread thread = (Thread)

@@ -5,11 +5,13 @@ package org.taskclock.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.TestJvm;
 
 /** Virtual threads and yields with TaskClock's agent, in child JVMs. */
@@ -17,8 +19,10 @@ class AgentTest {
     private static final String LABELS = "{jvm_thread_kind=\"virtual\",jvm_thread_pool_name=\"request-#\"}";
 
     private static String scrape(int threads, String... options) throws Exception {
-        assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(21);
-        return TestJvm.run(List.of(options), AgentProgram.class, Integer.toString(threads));
+        assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(JdkVersions.VIRTUAL_THREADS);
+        List<String> all = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1"));
+        all.addAll(List.of(options));
+        return TestJvm.run(all, AgentProgram.class, Integer.toString(threads));
     }
 
     private static double value(String scrape, String series) {

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.taskclock.TaskClock;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.MeasuredWork;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
@@ -189,7 +190,7 @@ class ObservationCpuTimeTest {
 
     @Test
     void shouldNotRecordUnknownTimes() throws Exception {
-        assumeTrue(Runtime.version().feature() >= 21, "needs virtual threads");
+        assumeTrue(Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS, "needs virtual threads");
         Observation outer = start("outer");
         Thread thread = (Thread)
                 Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable)

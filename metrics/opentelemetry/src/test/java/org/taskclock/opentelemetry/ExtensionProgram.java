@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.opentelemetry;
 
+import org.taskclock.internal.JdkVersions;
+
 /** A program that knows nothing of OpenTelemetry. It uses CPU time, on a virtual thread too where there are any. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are counted
 final class ExtensionProgram {
@@ -12,7 +14,7 @@ final class ExtensionProgram {
         String state = System.getProperty("taskclock.agent");
         while (state != null && !System.getProperty("taskclock.agent").contains(",backend=")) Thread.sleep(5);
         Thread thread = new Thread(ExtensionProgram::work, "worker-1");
-        if (Runtime.version().feature() >= 21) {
+        if (Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS) {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
             Class<?> type = Class.forName("java.lang.Thread$Builder$OfVirtual");
             builder = type.getMethod("name", String.class).invoke(builder, "request-1");

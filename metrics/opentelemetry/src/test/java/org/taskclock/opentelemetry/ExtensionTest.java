@@ -10,11 +10,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.TestJvm;
 
 /** The extension in OpenTelemetry's Java agent, in child JVMs that export to a receiver in this one. */
 class ExtensionTest {
-    private static final boolean HAS_VIRTUAL_THREADS = Runtime.version().feature() >= 21;
+    private static final boolean HAS_VIRTUAL_THREADS = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
 
     private static String run(OtlpReceiver receiver, String... options) throws Exception {
         List<String> all = new ArrayList<>(List.of(
@@ -25,7 +26,9 @@ class ExtensionTest {
                 "-Dotel.traces.exporter=none",
                 "-Dotel.logs.exporter=none",
                 "-Dotel.metric.export.interval=300",
-                "-Xshare:auto"));
+                "-Xshare:auto",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC"));
         if (HAS_VIRTUAL_THREADS) all.add("--enable-native-access=ALL-UNNAMED");
         all.addAll(List.of(options));
         return TestJvm.run(all, ExtensionProgram.class, "3000");
@@ -100,7 +103,9 @@ class ExtensionTest {
                         "-Dotel.instrumentation.taskclock.span-cpu-time.enabled=true",
                         "-Dotel.traces.exporter=console",
                         "-Dotel.metrics.exporter=none",
-                        "-Dotel.logs.exporter=none"),
+                        "-Dotel.logs.exporter=none",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC"),
                 SpanProgram.class);
         for (String span : List.of("orders", "part")) {
             double seconds = number(output, "'" + span + "' : .*thread\\.cpu\\.time=([^,}]+)");

@@ -24,6 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.MeasuredWork;
 import org.taskclock.testing.TestJvm;
 
@@ -186,7 +187,7 @@ class SpanCpuTimeTest {
 
     @Test
     void shouldOmitUnknownTimes() throws Exception {
-        assumeTrue(Runtime.version().feature() >= 21, "needs virtual threads");
+        assumeTrue(Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS, "needs virtual threads");
         Span outer = tracer.spanBuilder("outer").startSpan();
         Context context = outer.storeInContext(Context.root());
         context.wrap(() -> work.run()).run();

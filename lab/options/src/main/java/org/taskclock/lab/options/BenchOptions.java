@@ -5,6 +5,7 @@ package org.taskclock.lab.options;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.internal.JdkVersions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -39,7 +40,8 @@ public final class BenchOptions {
     @Option(
             names = "--jdk",
             paramLabel = "PATH",
-            description = "JDK to measure, 17 or later; repeatable (default: all JDKs in /usr/lib/jvm).")
+            description = "JDK to measure, " + JdkVersions.OLDEST
+                    + " or later; repeatable (default: all JDKs in /usr/lib/jvm).")
     public List<Path> jdks = new ArrayList<>();
 
     @Option(

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab.options;
 
+import org.taskclock.internal.JdkVersions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -10,7 +11,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         description = {
             "Measure which carriers one yielding virtual thread runs on, and the CPU time on each.",
-            "Requires JDK 21 or later."
+            "Requires JDK " + JdkVersions.VIRTUAL_THREADS + " or later."
         })
 public final class CarriersOptions extends ExperimentOptions {
     @Option(

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab.options;
 
+import org.taskclock.internal.JdkVersions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -11,7 +12,8 @@ import picocli.CommandLine.Option;
         description = {
             "Measure the cost of Thread.yield.",
             "Platform and virtual threads, one or one per processor, count even numbers with and without yielding after"
-                    + " each. Runs about 16 programs per JDK. Virtual threads need JDK 21."
+                    + " each. Runs about 16 programs per JDK. Virtual threads need JDK " + JdkVersions.VIRTUAL_THREADS
+                    + "."
         })
 public final class YieldOptions extends ExperimentOptions {
     @Option(
