@@ -322,8 +322,13 @@ public final class AgentController
     }
 
     private void setSummary(String directory) throws FeatureException {
-        if (summary != null || directory == null) return;
-        ExitSummary newSummary = new ExitSummary(this, Path.of(directory));
+        if (directory == null) return;
+        if (summary != null) {
+            summary.setDirectory(Path.of(directory));
+            return;
+        }
+        ExitSummary newSummary = new ExitSummary(this);
+        newSummary.setDirectory(Path.of(directory));
         try {
             newSummary.start();
         } catch (RuntimeException | Error e) {

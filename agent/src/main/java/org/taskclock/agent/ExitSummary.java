@@ -37,7 +37,7 @@ final class ExitSummary {
     private static final int MAX_ENDED = 100_000;
 
     private final AgentController controller;
-    private final Path directory;
+    private volatile Path directory;
     /**
      * The file name without its extension. In containers every JVM can be process 1, so the process id is not enough.
      */
@@ -54,9 +54,8 @@ final class ExitSummary {
     private volatile boolean isStopped;
     private boolean hasWarned;
 
-    ExitSummary(AgentController controller, Path directory) {
+    ExitSummary(AgentController controller) {
         this.controller = controller;
-        this.directory = directory;
     }
 
     private static String host() {
@@ -68,10 +67,16 @@ final class ExitSummary {
         }
     }
 
-    void start() throws FeatureException {
-        if (!Files.isWritable(directory)) {
+    /** Sets where the file will be written. */
+    void setDirectory(Path directory) throws FeatureException {
+        if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
             throw new FeatureException(directory + " is not a writable directory");
         }
+        this.directory = directory;
+    }
+
+    /** Starts to sample. The directory must have been set. */
+    void start() {
         sample();
         try {
             FeatureException.throwIf(controller.hooks().setThreadEndListener(this::threadEnded));
@@ -134,6 +139,7 @@ final class ExitSummary {
     }
 
     private synchronized void write() {
+        Path directory = this.directory;
         try {
             sample();
             // A temporary file in the same file system allows an atomic move. A link with its name is not followed.

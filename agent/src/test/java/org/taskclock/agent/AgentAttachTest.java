@@ -21,6 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.internal.JdkVersions;
 
 /** Attaches the agent to a running JVM, and detaches it. */
@@ -73,6 +74,31 @@ class AgentAttachTest {
             last = user;
         }
         return unchanged < 500;
+    }
+
+    /** Attaching again changes the directory, unless the new one cannot be used. */
+    @Test
+    void shouldWriteTheSummaryWhereItWasLastRequested(@TempDir Path first, @TempDir Path second)
+            throws IOException, InterruptedException {
+        JvmLauncher.Result result = attachable().run(Summaries.class, first.toString(), second.toString());
+        assertThat(result.exit()).as(result.err()).isZero();
+        assertThat(result.err())
+                .isEqualTo("taskclock: agent: unavailable: summary: /nonexistent is not a writable directory\n");
+        try (Stream<Path> files = Files.list(first)) {
+            assertThat(files).isEmpty();
+        }
+        try (Stream<Path> files = Files.list(second)) {
+            assertThat(files).hasSize(1);
+        }
+    }
+
+    static final class Summaries {
+        public static void main(String[] args) throws Exception {
+            VirtualMachine self = self();
+            assertThat(attach(self, "summary=" + args[0])).doesNotContain("summary");
+            assertThat(attach(self, "summary=" + args[1])).doesNotContain("summary");
+            assertThat(attach(self, "summary=/nonexistent")).contains("summary");
+        }
     }
 
     @Test
