@@ -69,7 +69,9 @@ export class JvmHead {
     const heap = isKnown(totals.heapUsed) ? `  heap ${bytes(totals.heapUsed)} of ${bytes(totals.heapMax)}` : '';
     const machine = isKnown(totals.machine) ? `  machine ${percent(totals.machine)} of ${Math.round((totals.processors || 0) * 100)} %` : '';
     setText(this.ui.figures, `${percent(totals.cpu)} %  user ${percent(totals.user)}  system ${percent(totals.system)}`);
-    setText(this.ui.details, `${container}${throttled}${heap}${machine}`.trim());
+    const queued = isKnown(totals.virtualQueued) ? `, ${totals.virtualQueued} wait for one` : '';
+    const virtual = isKnown(totals.virtualLive) ? `  ${totals.virtualLive} virtual threads: ${totals.virtualMounted} on carriers${queued}` : '';
+    setText(this.ui.details, `${container}${throttled}${heap}${virtual}${machine}`.trim());
   }
 
   agent() {

@@ -27,7 +27,10 @@ final class HeaderRenderer {
         if (intervals.size() > 1) return intervals.size() + 2;
         if (intervals.isEmpty()) return 3;
         Interval only = intervals.get(0);
-        return 3 + (hasContainer(only) ? 1 : 0) + (only.totals().heap() == null ? 0 : 1);
+        return 3
+                + (hasContainer(only) ? 1 : 0)
+                + (only.totals().heap() == null ? 0 : 1)
+                + (only.totals().virtualThreads().isKnown() ? 1 : 0);
     }
 
     static List<StyledLine> draw(ViewState view, Styles styles, int width) {
@@ -43,6 +46,7 @@ final class HeaderRenderer {
             lines.add(new StyledLine(styles).add(styles.head(), heading(view, first, width)));
             lines.add(process(first, styles, width));
             if (first.totals().heap() != null) lines.add(heap(first, styles, width));
+            if (first.totals().virtualThreads().isKnown()) lines.add(virtualThreads(first, styles, width));
             if (hasContainer(first)) lines.add(container(first, styles, width));
         } else {
             String head = time(first.end(), view.isRecording) + "  " + CellFormat.number(first.intervalNanos() / 1e9)
@@ -128,6 +132,11 @@ final class HeaderRenderer {
     private static StyledLine heap(Interval interval, Styles styles, int width) {
         HeapUsage heap = interval.totals().heap();
         return new StyledLine(styles).add(CellFormat.truncate("heap      " + HeapText.format(interval, heap), width));
+    }
+
+    private static StyledLine virtualThreads(Interval interval, Styles styles, int width) {
+        String text = VirtualThreadText.format(interval.totals().virtualThreads());
+        return new StyledLine(styles).add(CellFormat.truncate("virtual   " + text, width));
     }
 
     private static StyledLine machine(Interval interval, Styles styles, int width) {

@@ -127,7 +127,8 @@ final class IntervalSum {
                 usage.processors(),
                 sum(before.ownNanos(), usage.ownNanos()),
                 sum(before.machineUserNanos(), usage.machineUserNanos()),
-                null);
+                null,
+                usage.virtualThreads());
     }
 
     private static long sum(long before, long nanos) {

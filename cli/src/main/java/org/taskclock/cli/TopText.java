@@ -163,6 +163,8 @@ final class TopText {
         }
         line(text, "", summary.toString());
         if (totals.heap() != null) line(text, "", "heap " + HeapText.format(interval, totals.heap()));
+        if (totals.virtualThreads().isKnown())
+            line(text, "", "virtual threads: " + VirtualThreadText.format(totals.virtualThreads()));
     }
 
     /** Returns the columns to print: first those with numbers, then those with text. */

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -31,7 +32,8 @@ class IntervalSumTest {
 
     private static Interval interval(long nanos, List<ThreadUsage> threads) {
         long cpu = threads.stream().mapToLong(ThreadUsage::cpuNanos).sum();
-        ProcessUsage totals = new ProcessUsage(cpu, cpu / 2, -1, 0, -1, 2 * cpu, 4, 1, cpu, null);
+        ProcessUsage totals =
+                new ProcessUsage(cpu, cpu / 2, -1, 0, -1, 2 * cpu, 4, 1, cpu, null, VirtualThreadCounts.UNKNOWN);
         return new Interval(
                 Instant.ofEpochSecond(1_800_000_000),
                 nanos,
@@ -64,7 +66,17 @@ class IntervalSumTest {
         assertThat(steady.totalNanos()).isEqualTo(7 * SECOND / 2);
         assertThat(all.totals())
                 .isEqualTo(new ProcessUsage(
-                        9 * SECOND / 4, 9 * SECOND / 8, -1, 0, -1, 9 * SECOND / 2, 4, 2, 9 * SECOND / 4, null));
+                        9 * SECOND / 4,
+                        9 * SECOND / 8,
+                        -1,
+                        0,
+                        -1,
+                        9 * SECOND / 2,
+                        4,
+                        2,
+                        9 * SECOND / 4,
+                        null,
+                        VirtualThreadCounts.UNKNOWN));
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -33,7 +34,7 @@ class OutputOptionsTest {
                 "Main",
                 "proc",
                 List.of(usage),
-                new ProcessUsage(cpu, cpu, -1, 0, -1, cpu, 4, 1, cpu, null),
+                new ProcessUsage(cpu, cpu, -1, 0, -1, cpu, 4, 1, cpu, null, VirtualThreadCounts.UNKNOWN),
                 List.of(),
                 List.of());
     }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.sampling.Interval;
@@ -151,7 +152,7 @@ class ScreenRendererTest {
     }
 
     @Test
-    void shouldShowTheHeap() {
+    void shouldShowTheHeapAndVirtualThreads() {
         List<String> without = draw(WIDTH, HEIGHT);
         assertThat(without).noneMatch(line -> line.startsWith("heap"));
         ProcessUsage totals = interval.totals();
@@ -172,13 +173,16 @@ class ScreenRendererTest {
                         totals.processors(),
                         totals.ownNanos(),
                         totals.machineUserNanos(),
-                        new HeapUsage(300 << 20, 512 << 20, 1L << 30, 3, 12_500_000)),
+                        new HeapUsage(300 << 20, 512 << 20, 1L << 30, 3, 12_500_000),
+                        new VirtualThreadCounts(12_000, 8, 300, 8)),
                 interval.findings(),
                 interval.notes())));
         List<String> lines = draw(WIDTH, HEIGHT);
         assertThat(lines.get(2).stripTrailing())
                 .isEqualTo("heap      300.0M used, 512.0M committed, 1.0G max  3 GC pauses, 12.5 ms (1.3 %)");
-        assertThat(lines.get(4)).startsWith("machine");
+        assertThat(lines.get(3).stripTrailing()).isEqualTo("virtual   12,000 live, 8 on carriers, 300 wait for one");
+        assertThat(lines.get(4)).startsWith("container");
+        assertThat(lines.get(5)).startsWith("machine");
         assertThat(lines).anyMatch(line -> line.startsWith("! yield-storm"));
     }
 

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.Throttled;
 import org.taskclock.monitor.finding.YieldStorm;
@@ -170,7 +171,8 @@ class SyntheticJvm implements IntervalSource {
                 4,
                 SECOND / 200,
                 220 * SECOND / 100,
-                null);
+                null,
+                VirtualThreadCounts.UNKNOWN);
         Finding storm = new Finding(
                 new YieldStorm(),
                 101,

@@ -29,7 +29,13 @@ final class AgentFigures {
     private static final String STATE_PROPERTY = "taskclock.agent";
 
     private static final String[] ATTRIBUTES = {
-        "VirtualThreads", "YieldMode", "VirtualYieldMode", "Yielders", "VirtualYielders"
+        "VirtualThreads",
+        "QueuedVirtualThreads",
+        "Carriers",
+        "YieldMode",
+        "VirtualYieldMode",
+        "Yielders",
+        "VirtualYielders"
     };
 
     /** By name; elements are CPU time and user time. */
@@ -37,6 +43,8 @@ final class AgentFigures {
 
     private final Map<String, Long> yields = new HashMap<>();
     private final Map<String, Long> virtualYields = new HashMap<>();
+
+    private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
 
     private static ObjectName beanName() {
         try {
@@ -49,6 +57,7 @@ final class AgentFigures {
     /** Returns the counts since the previous call; nothing if there is no agent. */
     List<PoolUsage> advance() {
         List<PoolUsage> usages = new ArrayList<>();
+        virtualThreads = VirtualThreadCounts.UNKNOWN;
         if (System.getProperty(STATE_PROPERTY) == null) return usages;
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         if (!server.isRegistered(BEAN)) return usages;
@@ -60,16 +69,37 @@ final class AgentFigures {
         return usages;
     }
 
+    /** Returns the states of virtual threads as of the last call of {@link #advance}. */
+    VirtualThreadCounts virtualThreads() {
+        return virtualThreads;
+    }
+
     private void addFigures(MBeanServer server, List<PoolUsage> usages) throws JMException {
         Map<String, Object> values = new HashMap<>();
         for (Attribute attribute : server.getAttributes(BEAN, ATTRIBUTES).asList())
             values.put(attribute.getName(), attribute.getValue());
-        if (values.get("VirtualThreads") instanceof CompositeData[] groups)
+        if (values.get("VirtualThreads") instanceof CompositeData[] groups) {
             for (CompositeData group : groups) addVirtual(group, usages);
+            if (values.get("QueuedVirtualThreads") instanceof Long queued
+                    && values.get("Carriers") instanceof CompositeData[] carriers)
+                virtualThreads = counts(groups, queued, carriers);
+        }
         if ("count".equals(values.get("YieldMode")) && values.get("Yielders") instanceof CompositeData[] yielders)
             addYields(yielders, usages);
         if ("count".equals(values.get("VirtualYieldMode"))
                 && values.get("VirtualYielders") instanceof TabularData yielders) addVirtualYields(yielders, usages);
+    }
+
+    private static VirtualThreadCounts counts(CompositeData[] groups, long queued, CompositeData... carriers) {
+        long live = 0;
+        long mounted = 0;
+        for (CompositeData group : groups) {
+            live += (Long) group.get("live");
+            mounted += (Long) group.get("mounted");
+        }
+        int present = 0;
+        for (CompositeData carrier : carriers) if ((Long) carrier.get("tid") != 0) present++;
+        return new VirtualThreadCounts(live, mounted, queued, present);
     }
 
     private void addVirtual(CompositeData group, List<PoolUsage> usages) {

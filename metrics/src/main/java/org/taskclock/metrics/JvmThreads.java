@@ -85,6 +85,6 @@ public final class JvmThreads {
         if (ended.cpuNanos > 0) usages.add(PoolUsage.of(PoolKey.ENDED, 0, ended));
         usages.addAll(agent.advance());
         counters.add(usages);
-        return new JvmUsage(counters.pools(), after, cgroup.usage());
+        return new JvmUsage(counters.pools(), after, agent.virtualThreads(), cgroup.usage());
     }
 }

@@ -6,13 +6,15 @@ import java.util.List;
 import org.taskclock.CpuTime;
 
 /**
- * What a JVM has used since it started, or since watching began. Values never decrease, except for thread counts and
- * the limit.
+ * What a JVM has used since it started, or since watching began. Values never decrease, except for counts of threads
+ * and the limit.
  *
  * @param process the CPU time of the process, to which the pools add up
+ * @param virtualThreads as of the last report of the agent
  * @param container usage of the container, or of another control group with a limit; null if there is none
  */
-public record JvmUsage(List<PoolUsage> pools, CpuTime process, ContainerUsage container) {
+public record JvmUsage(
+        List<PoolUsage> pools, CpuTime process, VirtualThreadCounts virtualThreads, ContainerUsage container) {
     /**
      * The CPU time of all processes of a control group. A negative number means unknown.
      *

@@ -42,6 +42,23 @@ public enum Metric {
                     points.add(new Point(List.of(pool.pool(), pool.kind().label()), pool.threads()));
                 return points;
             }),
+    VIRTUAL_THREAD_COUNT(
+            "jvm.thread.virtual.count",
+            Type.UP_DOWN_COUNTER,
+            "{thread}",
+            "Number of live virtual threads, by what they wait for.",
+            List.of("jvm.thread.virtual.state"),
+            usage -> {
+                VirtualThreadCounts counts = usage.virtualThreads();
+                if (!counts.isKnown()) return List.of();
+                List<Point> points = new ArrayList<>();
+                points.add(new Point(List.of("mounted"), counts.mounted()));
+                if (counts.queued() >= 0) {
+                    points.add(new Point(List.of("queued"), counts.queued()));
+                    points.add(new Point(List.of("waiting"), counts.waiting()));
+                }
+                return points;
+            }),
     THREAD_WAIT_TIME(
             "jvm.thread.wait.time",
             Type.COUNTER,

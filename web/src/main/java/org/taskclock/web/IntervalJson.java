@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -73,6 +74,10 @@ final class IntervalJson {
         json.name("heapMax").value(heap == null ? null : Json.known(heap.maxBytes()));
         json.name("gcPauses").value(heap == null ? null : Json.known(heap.gcPauses()));
         json.name("gcPause").value(heap == null ? null : percent(heap.gcPauseNanos()));
+        VirtualThreadCounts virtual = totals.virtualThreads();
+        json.name("virtualLive").value(Json.known(virtual.live()));
+        json.name("virtualMounted").value(Json.known(virtual.mounted()));
+        json.name("virtualQueued").value(Json.known(virtual.queued()));
         json.endObject();
     }
 

@@ -60,6 +60,7 @@ final class Overview {
                             sample.pools(),
                             sample.threads(),
                             sample.process().cpuNanos(),
+                            sample.virtualThreads(),
                             sample.container(),
                             sample.intervalNanos(),
                             host)

@@ -94,6 +94,7 @@ public final class LoadProgram {
             case "virtual-yield" -> startVirtual("virtual-yielder-" + number, LoadProgram::yieldForever);
             case "virtual-yield-often" -> startVirtual("often-" + number, LoadProgram::yieldOften);
             case "virtual-hog" -> startVirtual("hog", () -> runBursts(1_000, 0));
+            case "virtual-pinned" -> startVirtual("pinned", () -> Pinned.sleep());
             default -> throw new IllegalArgumentException(load);
         }
     }
@@ -130,6 +131,15 @@ public final class LoadProgram {
         text.append("(process)\t").append(process).append("\t-1\n");
         System.out.print(text);
         print("(time)\t" + before + "\t" + System.nanoTime());
+    }
+
+    /** Blocks its carrier, because a thread that runs a class initializer cannot leave it. */
+    private static final class Pinned {
+        static {
+            LoadProgram.sleep(1_000_000);
+        }
+
+        static void sleep() {}
     }
 
     private static void burn(int millis) {

@@ -43,6 +43,10 @@ class AgentTest {
                         "jvm_thread_cpu_time_seconds_total{cpu_mode=\"user\",jvm_thread_kind=\"virtual\","
                                 + "jvm_thread_pool_name=\"request-#\"}"))
                 .isPositive();
+        double live = 0;
+        for (String state : new String[] {"mounted", "queued", "waiting"})
+            live += value(scrape, "jvm_thread_virtual_count{jvm_thread_virtual_state=\"" + state + "\"}");
+        assertThat(live).isEqualTo(100);
     }
 
     @Test

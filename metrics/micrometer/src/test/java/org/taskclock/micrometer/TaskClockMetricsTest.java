@@ -35,6 +35,7 @@ import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.PoolUsage;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 
 /** The meters in several registries: real readings of this JVM, and readings that the tests make up. */
 class TaskClockMetricsTest {
@@ -53,7 +54,7 @@ class TaskClockMetricsTest {
 
     /** Makes the next reading a new one. */
     private void change() {
-        usage = new JvmUsage(List.copyOf(pools), ProcessClock.current().now(), null);
+        usage = new JvmUsage(List.copyOf(pools), ProcessClock.current().now(), VirtualThreadCounts.UNKNOWN, null);
     }
 
     private TaskClockMetrics madeUp() {

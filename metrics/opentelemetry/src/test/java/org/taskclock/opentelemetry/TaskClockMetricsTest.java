@@ -25,6 +25,7 @@ import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.Metric;
 import org.taskclock.metrics.PoolUsage;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 
 /** The instruments as a library: readings of this JVM, and readings that the tests make up. */
 class TaskClockMetricsTest {
@@ -88,6 +89,7 @@ class TaskClockMetricsTest {
         JvmUsage usage = new JvmUsage(
                 List.of(pool("a", 3)),
                 new org.taskclock.CpuTime(30, 20, 10),
+                new VirtualThreadCounts(9, 2, 3, 2),
                 new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5, 20, 10));
         try (OpenTelemetrySdk sdk = sdk(reader);
                 TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> usage, EnumSet.allOf(Metric.class))) {
@@ -123,7 +125,8 @@ class TaskClockMetricsTest {
                 sdk,
                 () -> {
                     readings.incrementAndGet();
-                    return new JvmUsage(List.copyOf(pools), org.taskclock.CpuTime.UNKNOWN, null);
+                    return new JvmUsage(
+                            List.copyOf(pools), org.taskclock.CpuTime.UNKNOWN, VirtualThreadCounts.UNKNOWN, null);
                 },
                 EnumSet.allOf(Metric.class));
         assertThat(byName(reader).get("jvm.thread.count").getLongSumData().getPoints())

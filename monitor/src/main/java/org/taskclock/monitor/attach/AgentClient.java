@@ -11,6 +11,7 @@ import java.util.Map;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -53,10 +54,8 @@ public final class AgentClient {
     private long virtualYields;
     private long mounts;
 
-    // The scheduler of virtual threads, as of the last report.
-    private long queued = -1;
-    private long mounted;
-    private int carriers;
+    /** As of the last report. */
+    private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
 
     private long reportedAt;
 
@@ -116,19 +115,9 @@ public final class AgentClient {
         return intervalMounts;
     }
 
-    /** Returns how many virtual threads can run but have no carrier; -1 if the agent did not just report it. */
-    public long queued() {
-        return queued;
-    }
-
-    /** Returns how many virtual threads a carrier runs; 0 if unknown. */
-    public long mounted() {
-        return mounted;
-    }
-
-    /** Returns the number of carriers that have not ended; 0 if unknown. */
-    public int carriers() {
-        return carriers;
+    /** Returns the states of virtual threads at the end of the last interval. */
+    public VirtualThreadCounts virtualThreads() {
+        return virtualThreads;
     }
 
     /** Returns the CPU time that carriers spent on scheduling in the last interval; 0 if unknown. */
@@ -151,9 +140,7 @@ public final class AgentClient {
         intervalYields = -1;
         intervalVirtualYields = 0;
         intervalMounts = 0;
-        queued = -1;
-        mounted = 0;
-        carriers = 0;
+        virtualThreads = VirtualThreadCounts.UNKNOWN;
         long start = System.nanoTime();
         if (!attachAllowed || start - notBefore < 0) return;
         // The agent of a JVM that has just started does not report yet.
@@ -239,12 +226,7 @@ public final class AgentClient {
         yielders = newYielders;
         yields = newYields;
         virtualYields = report.virtualYields();
-        queued = report.queuedVirtualThreads();
-        mounted = report.virtualThreads().stream()
-                .mapToLong(AgentReport.Group::mounted)
-                .sum();
-        carriers = (int)
-                report.carriers().stream().filter(carrier -> carrier.tid() != 0).count();
+        virtualThreads = report.virtualThreadCounts();
         mounts = report.health().mounts();
     }
 

@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.taskclock.PoolName;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.VirtualThreadCounts;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
 public record AgentReport(
@@ -103,6 +104,13 @@ public record AgentReport(
         public String name() {
             return stack.isEmpty() ? "(other)" : stack.get(0);
         }
+    }
+
+    /** Returns the states of the virtual threads. */
+    public VirtualThreadCounts virtualThreadCounts() {
+        return new VirtualThreadCounts(
+                sum(virtualThreads, Group::live), sum(virtualThreads, Group::mounted), queuedVirtualThreads, (int)
+                        carriers.stream().filter(carrier -> carrier.tid != 0).count());
     }
 
     /** Returns the CPU time that carriers used for anything other than running virtual threads. */

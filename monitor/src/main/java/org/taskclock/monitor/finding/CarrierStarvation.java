@@ -4,6 +4,7 @@ package org.taskclock.monitor.finding;
 
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 
 /** Virtual threads that could run but find no free carrier. */
 public final class CarrierStarvation extends FindingKind {
@@ -14,7 +15,7 @@ public final class CarrierStarvation extends FindingKind {
         super(
                 "carrier-starvation",
                 25,
-                Source.DUMPS,
+                Source.FIGURES,
                 "All carriers are in use, and more virtual threads wait for one than there are carriers.",
                 "If the carriers use little CPU time, virtual threads block them: record jdk.VirtualThreadPinned with Flight"
                         + " Recorder. Otherwise, let virtual threads do less work, or raise"
@@ -23,9 +24,9 @@ public final class CarrierStarvation extends FindingKind {
 
     @Override
     List<Finding> find(Observation observation, List<Finding> found) {
-        Observation.Scheduler scheduler = observation.agent().scheduler();
-        int carriers = scheduler.carriers();
-        if (carriers == 0 || scheduler.mounted() < carriers || scheduler.queued() < carriers) return List.of();
+        VirtualThreadCounts threads = observation.agent().virtualThreads();
+        int carriers = threads.carriers();
+        if (carriers == 0 || threads.mounted() < carriers || threads.queued() < carriers) return List.of();
         long used = observation.nanosOf(ThreadKind.CARRIER);
         long available = carriers * observation.intervalNanos();
         String reason = (double) used < BUSY_SHARE * (double) available
@@ -34,7 +35,7 @@ public final class CarrierStarvation extends FindingKind {
         return List.of(new Finding(
                 this,
                 0,
-                number((double) scheduler.queued()) + " virtual threads wait for a carrier",
+                number((double) threads.queued()) + " virtual threads wait for a carrier",
                 List.of(
                         "all " + carriers + " carriers run virtual threads",
                         "the carriers used " + percent(used, available) + " of their time, " + reason)));
@@ -43,5 +44,21 @@ public final class CarrierStarvation extends FindingKind {
     @Override
     public ThreadKind threads() {
         return ThreadKind.CARRIER;
+    }
+
+    @Override
+    public List<Alert> alerts() {
+        String carriers = "sum without (jvm_thread_pool_name, jvm_thread_kind)"
+                + " (jvm_thread_count{jvm_thread_kind=\"carrier\"})";
+        return List.of(new Alert(
+                "TaskClockCarrierStarvation",
+                5,
+                Alert.Severity.WARNING,
+                """
+                sum without (jvm_thread_virtual_state) (jvm_thread_virtual_count{jvm_thread_virtual_state="queued"}) >= %s
+                and sum without (jvm_thread_virtual_state)
+                (jvm_thread_virtual_count{jvm_thread_virtual_state="mounted"}) >= %s""".formatted(carriers, carriers),
+                Alert.JVM + "{{ $value }} virtual threads wait for a carrier",
+                ""));
     }
 }

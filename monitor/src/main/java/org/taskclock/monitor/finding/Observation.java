@@ -10,6 +10,7 @@ import java.util.Map;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AgentClient;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -48,6 +49,7 @@ public record Observation(
      * @param mounts how often virtual threads were mounted; -1 if unknown
      * @param schedulingNanos CPU time that carriers spent on scheduling; 0 if unknown
      * @param sites the call sites with the most yields
+     * @param virtualThreads at the end of the interval
      */
     record AgentFigures(
             long yields,
@@ -55,18 +57,7 @@ public record Observation(
             long mounts,
             long schedulingNanos,
             List<String> sites,
-            Scheduler scheduler) {}
-
-    /**
-     * The scheduler of virtual threads, at the end of the interval.
-     *
-     * @param queued how many virtual threads could run but have no carrier; -1 if unknown
-     * @param mounted how many run on a carrier
-     * @param carriers how many carriers there are; 0 if unknown
-     */
-    public record Scheduler(long queued, long mounted, int carriers) {
-        public static final Scheduler UNKNOWN = new Scheduler(-1, 0, 0);
-    }
+            VirtualThreadCounts virtualThreads) {}
 
     /**
      * Returns what a sampler of threads knows. Counters alone cannot prove a yield storm or a monopolized carrier, so
@@ -103,7 +94,7 @@ public record Observation(
                         agent.mounts(),
                         agent.schedulingNanos(),
                         agent.sites(),
-                        new Scheduler(agent.queued(), agent.mounted(), agent.carriers())),
+                        totals.virtualThreads()),
                 convoys,
                 null);
     }
@@ -111,12 +102,14 @@ public record Observation(
     /**
      * Returns what is known without thread dumps. The threads of a pool are one suspect.
      *
+     * @param virtualThreads as of a report of the agent in the interval
      * @param container null if there is none
      */
     public static Observation ofPools(
             List<ThreadUsage> pools,
             Collection<ThreadUsage> threads,
             long processNanos,
+            VirtualThreadCounts virtualThreads,
             ContainerUsage container,
             long intervalNanos,
             PoolDominates.Host host) {
@@ -139,7 +132,7 @@ public record Observation(
                 false,
                 "no stack was sampled",
                 0,
-                new AgentFigures(-1, 0, -1, scheduling(pools), List.of(), Scheduler.UNKNOWN),
+                new AgentFigures(-1, 0, -1, scheduling(pools), List.of(), virtualThreads),
                 new LockConvoys(),
                 host);
     }

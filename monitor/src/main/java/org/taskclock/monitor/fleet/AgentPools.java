@@ -20,6 +20,7 @@ import org.taskclock.ProcessClock;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.JvmProcesses;
@@ -100,6 +101,7 @@ final class AgentPools {
     private Map<String, long[]> groups = Map.of();
     private Map<Integer, Long> yielders = Map.of();
     private long virtualYields;
+    private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
 
     /**
      * Creates a reader.
@@ -198,6 +200,7 @@ final class AgentPools {
         long now = clock.getAsLong();
         boolean wasContinuous = isContinuous;
         isContinuous = false;
+        virtualThreads = VirtualThreadCounts.UNKNOWN;
         AgentReport report;
         Map<String, long[]> reported = new HashMap<>();
         List<ThreadUsage> usages = new ArrayList<>(reading.pools());
@@ -226,6 +229,7 @@ final class AgentPools {
             return reading;
         }
         isContinuous = true;
+        virtualThreads = report.virtualThreadCounts();
         Map<PoolKey, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();
         countsAllYields = true;
         return new PoolReading(usages, yields, reading.process());
@@ -260,6 +264,11 @@ final class AgentPools {
         return ThreadUsage.ofGroup(pid, new PoolKey(group.name(), ThreadKind.VIRTUAL), live)
                 .cpu(cpu, user)
                 .build();
+    }
+
+    /** Returns the states of virtual threads as of the last answer. */
+    VirtualThreadCounts virtualThreads() {
+        return virtualThreads;
     }
 
     /** Returns why an answer since the last call cannot be used; null if there was none. */

@@ -5,6 +5,7 @@ package org.taskclock.monitor.fleet;
 import java.util.List;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -14,6 +15,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * @param pools those that have threads or used something
  * @param threads those that used something
  * @param process the CPU time of the process
+ * @param virtualThreads as of the last report of the agent
  * @param container CPU time in the interval, and the part of it in which the limit was used up, -1 if unknown; null if
  *     the JVM has neither a container nor a limit
  */
@@ -23,4 +25,5 @@ public record JvmSample(
         List<ThreadUsage> pools,
         List<ThreadUsage> threads,
         CpuTime process,
+        VirtualThreadCounts virtualThreads,
         JvmUsage.ContainerUsage container) {}

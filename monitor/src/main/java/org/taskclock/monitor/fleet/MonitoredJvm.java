@@ -11,6 +11,7 @@ import org.taskclock.metrics.Cgroup;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -64,7 +65,7 @@ public final class MonitoredJvm {
         startNanos = System.nanoTime() - (fromStart ? ageNanos(id) : 0);
         counters = new PoolCounters(maxPools);
         cgroup = found.cgroup();
-        usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), null);
+        usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), VirtualThreadCounts.UNKNOWN, null);
     }
 
     /** Returns the time since a JVM started; 0 if it cannot be known, as in a container with an uptime of its own. */
@@ -107,6 +108,10 @@ public final class MonitoredJvm {
     /** Returns why the report of its agent was not used since the last call; null if there is no reason. */
     String takeAgentProblem() {
         return hasEnded ? null : sampler.takeAgentProblem();
+    }
+
+    VirtualThreadCounts virtualThreads() {
+        return hasEnded ? VirtualThreadCounts.UNKNOWN : sampler.virtualThreads();
     }
 
     /** Reads the threads that run often. */
@@ -183,7 +188,7 @@ public final class MonitoredJvm {
         counters.add((uncounted.isEmpty() ? reading : uncounted.takeWith(reading)).usages());
         // The control group of a process that has exited may be gone.
         JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
-        usage = new JvmUsage(counters.pools(), reading.process(), container);
+        usage = new JvmUsage(counters.pools(), reading.process(), virtualThreads(), container);
     }
 
     void close() {

@@ -18,6 +18,7 @@ import org.taskclock.TaskClock;
 import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadSampler;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.ProcFile;
@@ -149,6 +150,13 @@ public final class PoolSampler implements AutoCloseable {
         String problem = agent.takeProblem();
         String recentProblem = recentAgent.takeProblem();
         return problem == null ? recentProblem : problem;
+    }
+
+    /** Returns the states of virtual threads as of the last report of the agent. */
+    VirtualThreadCounts virtualThreads() {
+        if (agent == null) return VirtualThreadCounts.UNKNOWN;
+        VirtualThreadCounts recent = recentAgent.virtualThreads();
+        return recent.isKnown() ? recent : agent.virtualThreads();
     }
 
     /** Asks the agent, if there is one, so that it answers while others are asked. */

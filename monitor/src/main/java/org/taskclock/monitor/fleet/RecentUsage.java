@@ -43,8 +43,14 @@ final class RecentUsage {
         boolean hasRead = readAt != 0 && readAt != takenAt;
         CpuTime used = hasRead ? process.minus(taken) : NOTHING;
         long nanos = hasRead ? readAt - since : 0;
-        JvmSample sample =
-                new JvmSample(jvm, nanos, pools.take(), threads.take(), used, difference(container, now, nanos));
+        JvmSample sample = new JvmSample(
+                jvm,
+                nanos,
+                pools.take(),
+                threads.take(),
+                used,
+                jvm.virtualThreads(),
+                difference(container, now, nanos));
         if (hasRead) {
             taken = process;
             takenAt = readAt;

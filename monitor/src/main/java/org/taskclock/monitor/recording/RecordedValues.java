@@ -47,7 +47,8 @@ final class RecordedValues {
                 totals.processors(),
                 totals.ownNanos(),
                 totals.machineUserNanos(),
-                totals.heap());
+                totals.heap(),
+                totals.virtualThreads());
     }
 
     /** Returns findings that have all parts. */

@@ -207,7 +207,8 @@ public final class Sampler implements AutoCloseable {
                 reader.processors(),
                 now.own() - last.own(),
                 Math.min(difference(now.machine().userNanos(), last.machine().userNanos()), machineNanos),
-                heapUsage);
+                heapUsage,
+                agent.virtualThreads());
         last = now;
         Instant end = Instant.now();
         List<Finding> findings = Observation.ofThreads(usages, totals, intervalNanos, stacks, agent, states.convoys())

@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.usage;
 
+import org.taskclock.metrics.VirtualThreadCounts;
+
 /**
  * The CPU use of the JVM, its control group, and the machine in one interval.
  *
@@ -14,6 +16,7 @@ package org.taskclock.monitor.usage;
  * @param ownNanos CPU time of the process that takes the readings
  * @param machineUserNanos the part of {@code machineNanos} spent in user mode; -1 if unknown
  * @param heap the JVM's heap; null if unknown
+ * @param virtualThreads at the end of the interval
  */
 public record ProcessUsage(
         long processNanos,
@@ -25,8 +28,14 @@ public record ProcessUsage(
         int processors,
         long ownNanos,
         long machineUserNanos,
-        HeapUsage heap) {
-    /** Creates totals in which the user time of the machine and the heap are unknown. */
+        HeapUsage heap,
+        VirtualThreadCounts virtualThreads) {
+    public ProcessUsage {
+        // Earlier recordings lack them.
+        if (virtualThreads == null) virtualThreads = VirtualThreadCounts.UNKNOWN;
+    }
+
+    /** Creates totals in which the user time of the machine, the heap, and the virtual threads are unknown. */
     public ProcessUsage(
             long processNanos,
             long processUserNanos,
@@ -46,6 +55,7 @@ public record ProcessUsage(
                 processors,
                 ownNanos,
                 -1,
-                null);
+                null,
+                VirtualThreadCounts.UNKNOWN);
     }
 }

@@ -4,6 +4,7 @@ package org.taskclock.monitor.finding;
 
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What tests of findings observe in a second: a JVM with the process id 7. */
@@ -12,7 +13,7 @@ final class Observations {
     static final long MILLIS = 1_000_000;
 
     static final Observation.AgentFigures NO_AGENT =
-            new Observation.AgentFigures(-1, 0, -1, 0, List.of(), Observation.Scheduler.UNKNOWN);
+            new Observation.AgentFigures(-1, 0, -1, 0, List.of(), VirtualThreadCounts.UNKNOWN);
 
     private Observations() {}
 
@@ -28,7 +29,8 @@ final class Observations {
     }
 
     static Observation ofPools(ThreadUsage... threads) {
-        return Observation.ofPools(List.of(), List.of(threads), SECOND, null, SECOND, null);
+        return Observation.ofPools(
+                List.of(), List.of(threads), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, null);
     }
 
     /** Returns a thread of which samples and the agent show this. */
@@ -36,7 +38,7 @@ final class Observations {
         return of(
                 List.of(new Suspect(List.of(thread), "", stacks, yieldsPerSecond, SECOND)),
                 List.of(thread),
-                new Observation.AgentFigures(yields, 0, -1, 0, List.of("at Site"), Observation.Scheduler.UNKNOWN));
+                new Observation.AgentFigures(yields, 0, -1, 0, List.of("at Site"), VirtualThreadCounts.UNKNOWN));
     }
 
     static Observation of(List<Suspect> suspects, List<ThreadUsage> usages, Observation.AgentFigures agent) {

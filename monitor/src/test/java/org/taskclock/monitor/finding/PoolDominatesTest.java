@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class PoolDominatesTest {
@@ -18,7 +19,8 @@ class PoolDominatesTest {
         ThreadUsage pool = Observations.thread(0, "worker-1", ThreadKind.JAVA, cpu, 0, wait, 1);
         ThreadUsage other = Observations.thread(0, "main", ThreadKind.JAVA, 10, 0, 0, 1);
         PoolDominates.Host host = PoolDominates.Host.of(List.of(pool, other), SECOND);
-        List<Finding> found = Observation.ofPools(List.of(pool), List.of(), SECOND, null, SECOND, host)
+        List<Finding> found = Observation.ofPools(
+                        List.of(pool), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, host)
                 .findings();
         assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new PoolDominates()) : List.of());
     }

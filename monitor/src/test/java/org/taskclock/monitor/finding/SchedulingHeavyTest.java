@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class SchedulingHeavyTest {
@@ -18,7 +19,8 @@ class SchedulingHeavyTest {
     void shouldFindCarriersThatMostlySchedule(long carrier, long virtual, boolean isFound) {
         ThreadUsage carriers = Observations.thread(0, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, carrier, 0, 0, 1);
         ThreadUsage requests = Observations.thread(0, "request-1", ThreadKind.VIRTUAL, virtual, 0, -1, -1);
-        List<Finding> found = Observation.ofPools(List.of(carriers, requests), List.of(), SECOND, null, SECOND, null)
+        List<Finding> found = Observation.ofPools(
+                        List.of(carriers, requests), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, null)
                 .findings();
         assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new SchedulingHeavy()) : List.of());
         if (isFound)

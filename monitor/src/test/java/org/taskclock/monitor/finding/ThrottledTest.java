@@ -11,13 +11,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
+import org.taskclock.metrics.VirtualThreadCounts;
 
 class ThrottledTest {
     @ParameterizedTest
     @CsvSource({"2, 51, true", "2, 50, false", "0, 900, false", "2, -1, false"})
     void shouldFindThrottledContainers(double limit, long throttledMillis, boolean isFound) {
         ContainerUsage container = new ContainerUsage(SECOND, throttledMillis * MILLIS, limit);
-        List<Finding> found = Observation.ofPools(List.of(), List.of(), SECOND, container, SECOND, null)
+        List<Finding> found = Observation.ofPools(
+                        List.of(), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, container, SECOND, null)
                 .findings();
         assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new Throttled()) : List.of());
     }

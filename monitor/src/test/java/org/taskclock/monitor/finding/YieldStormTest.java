@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Yield storms, and threads that are in the kernel for another reason. */
@@ -114,7 +115,7 @@ class YieldStormTest {
     void shouldFindVirtualThreadsThatYieldOnManyCarriers() {
         ThreadUsage carrier = Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, 50, 20, 0, 900);
         Observation.AgentFigures agent = new Observation.AgentFigures(
-                4_000, 4_000, 5_000, 150 * MILLIS, List.of("at Site"), Observation.Scheduler.UNKNOWN);
+                4_000, 4_000, 5_000, 150 * MILLIS, List.of("at Site"), VirtualThreadCounts.UNKNOWN);
         Finding found =
                 Observations.of(List.of(), List.of(carrier), agent).findings().get(0);
         assertThat(found.kind()).isEqualTo(new YieldStorm());

@@ -17,6 +17,7 @@ import org.taskclock.TaskClock;
 import org.taskclock.internal.JdkVersions;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.GarbageCollection;
 import org.taskclock.monitor.finding.Observation;
@@ -163,7 +164,8 @@ class PoolSamplerTest {
                     .as("the kernel's name only")
                     .isNotEmpty()
                     .allMatch(ThreadUsage::truncated);
-            assertThat(Observation.ofPools(pools, List.of(), 1, null, 1, null).findings())
+            assertThat(Observation.ofPools(pools, List.of(), 1, VirtualThreadCounts.UNKNOWN, null, 1, null)
+                            .findings())
                     .extracting(Finding::kind)
                     .doesNotContain(new GarbageCollection());
         }

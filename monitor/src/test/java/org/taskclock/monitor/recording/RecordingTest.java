@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
@@ -81,7 +82,18 @@ class RecordingTest {
             }
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
             HeapUsage heap = i % 3 == 0 ? null : new HeapUsage(i, 2, 3, 4, 5);
-            ProcessUsage process = new ProcessUsage(random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4, i % 2, heap);
+            ProcessUsage process = new ProcessUsage(
+                    random.nextInt(),
+                    1,
+                    -1,
+                    1.5,
+                    -1,
+                    3,
+                    2,
+                    4,
+                    i % 2,
+                    heap,
+                    new VirtualThreadCounts(i, 2, i % 5 - 1, 2));
             List<EndedPool> ended = new ArrayList<>();
             for (int pool = 0; pool < i / 20; pool++)
                 ended.add(new EndedPool("pool-" + pool, KINDS.get(pool % KINDS.size()), i / 30 + 1, i / 30 * 7L, pool));

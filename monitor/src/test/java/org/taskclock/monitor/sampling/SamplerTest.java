@@ -29,6 +29,7 @@ import org.taskclock.TaskClock;
 import org.taskclock.internal.JdkVersions;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.CarrierMonopolized;
+import org.taskclock.monitor.finding.CarrierStarvation;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.GarbageCollection;
 import org.taskclock.monitor.finding.SchedulingHeavy;
@@ -506,6 +507,30 @@ class SamplerTest {
                 Sampler sampler = Sampler.of(notCounted.pid())) {
             assertThat(find(sampler, d -> d.kind() instanceof SchedulingHeavy).evidence())
                     .contains("to count the yields by call site, run taskclock yields " + notCounted.pid());
+        }
+    }
+
+    @Test
+    void shouldFindVirtualThreadsThatWaitForACarrier() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads")
+                .isGreaterThanOrEqualTo(JdkVersions.VIRTUAL_THREADS);
+        String[] jvm = {
+            "-javaagent:" + System.getProperty("agent.jar"),
+            "-Djdk.virtualThreadScheduler.parallelism=1",
+            "-Djdk.virtualThreadScheduler.maxPoolSize=1"
+        };
+        try (LoadJvm busy = LoadJvm.start(jvm[0], jvm[1], jvm[2], "virtual-hog=4");
+                Sampler sampler = Sampler.of(busy.pid())) {
+            Finding found = find(sampler, d -> d.kind() instanceof CarrierStarvation);
+            assertThat(found.text()).isEqualTo("3 virtual threads wait for a carrier");
+            assertThat(found.evidence()).anyMatch(e -> e.endsWith("more to do than they can"));
+        }
+        try (LoadJvm pinned = LoadJvm.start(jvm[0], jvm[1], jvm[2], "virtual-pinned", "virtual=4");
+                Sampler sampler = Sampler.of(pinned.pid())) {
+            Finding found = find(sampler, d -> d.kind() instanceof CarrierStarvation);
+            assertThat(found.text()).isEqualTo("4 virtual threads wait for a carrier");
+            assertThat(found.evidence()).anyMatch(e -> e.endsWith("they are pinned, or in native code"));
         }
     }
 
