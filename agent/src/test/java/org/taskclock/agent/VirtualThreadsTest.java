@@ -5,6 +5,7 @@ package org.taskclock.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
@@ -604,6 +605,53 @@ class VirtualThreadsTest {
             for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads())
                 if (group.getName().equals(name)) return group.getEnded();
             return 0;
+        }
+    }
+
+    /** If the agent pinned them, none could notify another, because there is only one carrier. */
+    @Test
+    void shouldNotPinThreadsThatWaitForANotification() throws IOException, InterruptedException {
+        assumeThat(JvmLauncher.feature()).isGreaterThanOrEqualTo(JdkVersions.MONITORS_WITHOUT_PINNING);
+        agent("yield=count")
+                .option("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1")
+                .run(Notifications.class)
+                .assertSilent();
+    }
+
+    /** Each thread that is notified notifies another one. */
+    static final class Notifications {
+        private static final int THREADS = 10_000;
+        private static final Object LOCK = new CountDownLatch(0);
+        private static int waiting;
+        private static boolean isReleased;
+
+        public static void main(String[] args) throws Exception {
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++)
+                threads.add(VirtualThreadStarter.start("waiter-" + i, Notifications::awaitNotification));
+            synchronized (LOCK) {
+                while (waiting < THREADS) LOCK.wait(10);
+                isReleased = true;
+                LOCK.notify();
+            }
+            for (Thread thread : threads) thread.join();
+            assertThat(AgentCheck.bean().getFailures()).isZero();
+            assertThat(AgentCheck.bean().getVirtualThreads())
+                    .filteredOn(group -> group.getName().equals("waiter-#"))
+                    .hasSize(1)
+                    .allMatch(group -> group.getEnded() == THREADS && group.getCpuNanos() > 0);
+        }
+
+        private static void awaitNotification() {
+            synchronized (LOCK) {
+                waiting++;
+                try {
+                    while (!isReleased) LOCK.wait();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                LOCK.notify();
+            }
         }
     }
 

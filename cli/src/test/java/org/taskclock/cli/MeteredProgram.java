@@ -12,9 +12,12 @@ import java.io.BufferedReader;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import org.taskclock.TaskClock;
 import org.taskclock.internal.JdkVersions;
@@ -69,21 +72,24 @@ final class MeteredProgram {
         if (Runtime.version().feature() < JdkVersions.VIRTUAL_THREADS) return;
         start(true, "virtual-1", MeteredProgram::compute);
         start(true, LONG_NAME + "virtual", MeteredProgram::compute);
+        startHosted();
+    }
+
+    /** Starts a virtual thread whose carrier is a thread of the program, as some libraries do. */
+    private static void startHosted() throws ReflectiveOperationException {
+        Executor carrier = Executors.newSingleThreadExecutor(task -> {
+            Thread thread = new Thread(task, "event-loop-1");
+            thread.setDaemon(true);
+            return thread;
+        });
+        Method create = Class.forName("java.lang.ThreadBuilders")
+                .getDeclaredMethod("newVirtualThread", Executor.class, String.class, int.class, Runnable.class);
+        create.setAccessible(true);
+        ((Thread) create.invoke(null, carrier, "hosted-1", 0, newWorker(MeteredProgram::compute))).start();
     }
 
     private static void start(boolean isVirtual, String name, Runnable work) throws ReflectiveOperationException {
-        Semaphore begin = new Semaphore(0);
-        WORKERS.add(begin);
-        Runnable loop = () -> {
-            while (true) {
-                begin.acquireUninterruptibly();
-                try {
-                    work.run();
-                } finally {
-                    DONE.release();
-                }
-            }
-        };
+        Runnable loop = newWorker(work);
         if (isVirtual) {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
             Class<?> type = Class.forName("java.lang.Thread$Builder");
@@ -94,6 +100,22 @@ final class MeteredProgram {
         Thread thread = new Thread(loop, name);
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** Returns what a new thread does: the work, each time that the program is told to. */
+    private static Runnable newWorker(Runnable work) {
+        Semaphore begin = new Semaphore(0);
+        WORKERS.add(begin);
+        return () -> {
+            while (true) {
+                begin.acquireUninterruptibly();
+                try {
+                    work.run();
+                } finally {
+                    DONE.release();
+                }
+            }
+        };
     }
 
     private static void work() throws InterruptedException {

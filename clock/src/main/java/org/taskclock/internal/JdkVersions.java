@@ -52,6 +52,9 @@ public final class JdkVersions {
     /** Thread dumps contain the stacks of mounted virtual threads. */
     public static final int VIRTUAL_STACKS = 24;
 
+    /** A virtual thread that waits for a monitor, or in {@code Object.wait}, leaves its carrier (JEP 491). */
+    public static final int MONITORS_WITHOUT_PINNING = 24;
+
     /** The ahead-of-time cache {@code -XX:AOTCache} (JEP 483). */
     public static final int AOT_CACHE = 24;
 

@@ -11,8 +11,10 @@ import org.apache.commons.math3.distribution.TDistribution;
 import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
 
 /**
- * Compares one engine with the agent switched on and off through its bean. Windows form groups of four: on, off, off,
- * on alternating with off, on, on, off, which cancels drift of the machine.
+ * Compares an engine with the agent and without. In one JVM, the agent is switched on and off through its bean. Windows
+ * form groups of four: on, off, off, on alternating with off, on, on, off, which cancels drift of the machine. This
+ * shows small differences, but not the cost of an agent that is off. Pairs of JVMs, one with the agent and one without
+ * any, show all of it, but JVMs differ from each other.
  */
 final class AgentComparison {
     /** The pause between switching and the start of a window. */
@@ -49,7 +51,61 @@ final class AgentComparison {
      */
     record Result(int groups, double windowSeconds, double perSecond, Difference throughput, Difference cpu) {}
 
-    private record Window(double perSecond, double cpuPerOperation) {}
+    /**
+     * The result of a comparison of pairs of JVMs.
+     *
+     * @param other how the JVMs without the agent were started
+     * @param perSecond median of operations per second of these JVMs
+     */
+    record PairsResult(
+            String other, int pairs, double windowSeconds, double perSecond, Difference throughput, Difference cpu) {}
+
+    /** Starts an engine, and returns it when it is warm. */
+    @FunctionalInterface
+    interface Start {
+        Engine start(boolean withAgent) throws IOException, InterruptedException, JMException;
+    }
+
+    private record Window(double perSecond, double cpuPerOperation) {
+        static Window of(Engine engine, long millis) throws IOException, InterruptedException, JMException {
+            long operations = -engine.operations();
+            long cpu = -engine.cpuNanos();
+            long nanos = -System.nanoTime();
+            TimeUnit.MILLISECONDS.sleep(millis);
+            operations += engine.operations();
+            cpu += engine.cpuNanos();
+            nanos += System.nanoTime();
+            if (operations <= 0 || cpu <= 0) throw new IOException("no operation in a window of " + millis + " ms");
+            return new Window(operations * 1e9 / nanos, (double) cpu / operations);
+        }
+    }
+
+    /** Compares JVMs, of which every second pair begins with the one without the agent. */
+    static PairsResult pairs(int pairs, double windowSeconds, String other, Start engines)
+            throws IOException, InterruptedException, JMException {
+        List<Double> throughput = new ArrayList<>();
+        List<Double> cpu = new ArrayList<>();
+        DescriptiveStatistics without = new DescriptiveStatistics();
+        for (int i = 0; i < pairs; i++) {
+            double perSecond = 0;
+            double perOperation = 0;
+            for (boolean withAgent : new boolean[] {i % 2 == 0, i % 2 != 0}) {
+                Window window;
+                try (Engine engine = engines.start(withAgent)) {
+                    window = Window.of(engine, (long) (windowSeconds * 1e3));
+                    if (withAgent) engine.checkAgent();
+                }
+                int sign = withAgent ? 1 : -1;
+                perSecond += sign * Math.log(window.perSecond);
+                perOperation += sign * Math.log(window.cpuPerOperation);
+                if (!withAgent) without.addValue(window.perSecond);
+            }
+            throughput.add(perSecond);
+            cpu.add(perOperation);
+        }
+        return new PairsResult(
+                other, pairs, windowSeconds, without.getPercentile(50), Difference.of(throughput), Difference.of(cpu));
+    }
 
     private final Engine engine;
     private final AgentMXBean agent;
@@ -88,16 +144,9 @@ final class AgentComparison {
     private Window window(boolean on) throws IOException, InterruptedException, JMException {
         if (agent.isEnabled() != on) agent.setEnabled(on);
         TimeUnit.MILLISECONDS.sleep(SETTLE_MILLIS);
-        long operations = -engine.operations();
-        long cpu = -engine.cpuNanos();
-        long nanos = -System.nanoTime();
-        TimeUnit.MILLISECONDS.sleep(windowMillis);
-        operations += engine.operations();
-        cpu += engine.cpuNanos();
-        nanos += System.nanoTime();
-        if (operations <= 0 || cpu <= 0) throw new IOException("no operation in a window of " + windowMillis + " ms");
+        Window window = Window.of(engine, windowMillis);
         if (agent.isEnabled() != on) throw new IOException("something else switched the agent");
         if (on) engine.checkAgent();
-        return new Window(operations * 1e9 / nanos, (double) cpu / operations);
+        return window;
     }
 }

@@ -107,6 +107,28 @@ public final class EngineSoak implements Callable<Integer> {
             description = "Seconds before the first window (default: ${DEFAULT-VALUE}).")
     private int warmUp;
 
+    @Option(
+            names = "--pairs",
+            defaultValue = "0",
+            description = "Pairs of JVMs to compare, one with the agent and one without; 0 for none (default: "
+                    + "${DEFAULT-VALUE}).")
+    private int pairs;
+
+    @Option(
+            names = "--pair-window",
+            defaultValue = "20",
+            description = "Length of the window of each of these JVMs, in seconds (default: ${DEFAULT-VALUE}).")
+    private double pairWindow;
+
+    @Option(
+            names = "--other-agent",
+            description = "Load this agent into the JVMs without TaskClock's, such as taskclock-lab.jar, which does "
+                    + "nothing.")
+    private Path otherAgent;
+
+    @Option(names = "--options", description = "Options of the agent (default: all features on).")
+    private String options;
+
     @Parameters(
             arity = "1..*",
             paramLabel = "ARGUMENT",
@@ -115,7 +137,6 @@ public final class EngineSoak implements Callable<Integer> {
 
     private final List<String> failures = Collections.synchronizedList(new ArrayList<>());
     private EngineSoakResult.Machine machine;
-    private String options;
 
     public static void main(String[] args) {
         System.exit(new CommandLine(new EngineSoak())
@@ -131,13 +152,14 @@ public final class EngineSoak implements Callable<Integer> {
         Files.deleteIfExists(out.resolve(name + ".json"));
         Files.deleteIfExists(out.resolve(name + ".md"));
         machine = EngineSoakResult.Machine.of(java);
-        options = OperatorActions.allFeatures(machine.feature());
+        if (options == null) options = OperatorActions.allFeatures(machine.feature());
         Map<String, String> recorded = orFailure(this::reference);
         Map<String, String> expected = recorded == null ? Map.of() : recorded;
         EngineSoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> runDisturbed(expected)) : null;
         AgentComparison.Result comparison = groups > 0 && !control ? orFailure(() -> compare(expected)) : null;
-        EngineSoakResult result =
-                new EngineSoakResult(name, commit, machine, expected, disturbed, comparison, failures);
+        AgentComparison.PairsResult pairResult = pairs > 0 ? orFailure(this::comparePairs) : null;
+        EngineSoakResult result = new EngineSoakResult(
+                name, commit, machine, options, expected, disturbed, comparison, pairResult, failures);
         Files.writeString(
                 out.resolve(name + ".json"),
                 new GsonBuilder()
@@ -327,6 +349,17 @@ public final class EngineSoak implements Callable<Integer> {
         }
         checkEnd(engine, log);
         return result;
+    }
+
+    private AgentComparison.PairsResult comparePairs() throws IOException, InterruptedException, JMException {
+        List<String> without = otherAgent == null ? List.of() : List.of("-javaagent:" + otherAgent);
+        String other = otherAgent == null ? "without an agent" : "with " + otherAgent.getFileName();
+        Path log = out.resolve(name + "-pairs.log");
+        return AgentComparison.pairs(pairs, pairWindow, other, withAgent -> {
+            Engine engine = Engine.start(java, withAgent ? withAgent(options) : without, command, log);
+            TimeUnit.SECONDS.sleep(warmUp);
+            return engine;
+        });
     }
 
     private void checkEnd(Engine engine, Path log) throws IOException {

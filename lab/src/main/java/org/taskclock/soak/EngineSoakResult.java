@@ -16,17 +16,21 @@ import org.taskclock.report.MachineInfo;
  * The result of a soak test of an engine.
  *
  * @param commit from which the agent was built
+ * @param options of the agent
  * @param answers a digest of the answer to each question
  * @param disturbed null if there was no disturbed run
- * @param comparison null if nothing was compared
+ * @param comparison null if the agent was not switched on and off
+ * @param pairs null if no pairs of JVMs were compared
  */
 record EngineSoakResult(
         String engine,
         String commit,
         Machine machine,
+        String options,
         Map<String, String> answers,
         Disturbed disturbed,
         AgentComparison.Result comparison,
+        AgentComparison.PairsResult pairs,
         List<String> failures) {
     /**
      * The JDK and machine of a soak test.
@@ -69,8 +73,9 @@ record EngineSoakResult(
         StringBuilder text = new StringBuilder("# Soak: ").append(engine).append("\n\n");
         add(
                 text,
-                "TaskClock %s, JDK %s, %s, %s, %d processors.%n%n",
+                "TaskClock %s (`%s`), JDK %s, %s, %s, %d processors.%n%n",
                 commit,
+                options,
                 machine.jdk,
                 machine.kernel,
                 machine.processor,
@@ -79,6 +84,7 @@ record EngineSoakResult(
         for (String failure : failures) add(text, "- **failure**: %s%n", failure);
         if (disturbed != null) addDisturbed(text);
         if (comparison != null) addComparison(text);
+        if (pairs != null) addPairs(text);
         return text.toString();
     }
 
@@ -108,9 +114,27 @@ record EngineSoakResult(
                 comparison.groups(),
                 comparison.windowSeconds(),
                 comparison.perSecond());
-        TextTable table = new TextTable("with the agent on", "difference");
-        table.add(List.of("throughput", text(comparison.throughput())));
-        table.add(List.of("CPU time per operation", text(comparison.cpu())));
+        addDifferences(text, comparison.throughput(), comparison.cpu());
+    }
+
+    private void addPairs(StringBuilder text) {
+        add(
+                text,
+                "%nPairs of JVMs, one with the agent and one %s: %d pairs, a window of %.0f s each, median %,.0f "
+                        + "operations per second %s. 95 %% confidence intervals:%n%n",
+                pairs.other(),
+                pairs.pairs(),
+                pairs.windowSeconds(),
+                pairs.perSecond(),
+                pairs.other());
+        addDifferences(text, pairs.throughput(), pairs.cpu());
+    }
+
+    private static void addDifferences(
+            StringBuilder text, AgentComparison.Difference throughput, AgentComparison.Difference cpu) {
+        TextTable table = new TextTable("with the agent", "difference");
+        table.add(List.of("throughput", text(throughput)));
+        table.add(List.of("CPU time per operation", text(cpu)));
         text.append(table.markdown());
     }
 

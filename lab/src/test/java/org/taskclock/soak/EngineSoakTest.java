@@ -131,7 +131,20 @@ class EngineSoakTest {
         assertThat(disturbed.getAsJsonObject("growth").keySet()).contains("threads", "loaded classes");
         assertThat(directory.resolve("sample.md"))
                 .content()
-                .contains("TaskClock 0123abc, JDK ", "No failures.", "| heap dump |");
+                .contains("TaskClock 0123abc (`threadmxbean=on,", "`), JDK ", "No failures.", "| heap dump |");
+    }
+
+    @Test
+    void shouldComparePairsOfJvms() throws IOException, InterruptedException {
+        String[] options = {"--minutes", "0", "--groups", "0", "--pairs", "2", "--pair-window", "1"};
+        JsonObject pairs = soak(0, "honest", options).getAsJsonObject("pairs");
+        assertThat(pairs.get("other").getAsString()).isEqualTo("without an agent");
+        assertThat(pairs.get("perSecond").getAsDouble()).isPositive();
+        assertThat(pairs.getAsJsonObject("cpu").get("error").getAsDouble()).isPositive();
+        assertThat(directory.resolve("sample-pairs.log")).content().doesNotContain("taskclock");
+        assertThat(directory.resolve("sample.md"))
+                .content()
+                .contains("one with the agent and one without an agent: 2 p");
     }
 
     @Test

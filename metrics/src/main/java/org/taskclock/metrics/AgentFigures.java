@@ -5,8 +5,10 @@ package org.taskclock.metrics;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.MBeanServer;
@@ -45,6 +47,7 @@ final class AgentFigures {
     private final Map<String, Long> virtualYields = new HashMap<>();
 
     private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
+    private Set<Long> carriers = Set.of();
 
     private static ObjectName beanName() {
         try {
@@ -58,6 +61,7 @@ final class AgentFigures {
     List<PoolUsage> advance() {
         List<PoolUsage> usages = new ArrayList<>();
         virtualThreads = VirtualThreadCounts.UNKNOWN;
+        carriers = Set.of();
         if (System.getProperty(STATE_PROPERTY) == null) return usages;
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         if (!server.isRegistered(BEAN)) return usages;
@@ -67,6 +71,11 @@ final class AgentFigures {
             return usages; // detached in the meantime, or another version of the agent
         }
         return usages;
+    }
+
+    /** Returns the kernel's ids of the threads that carry virtual threads, as of the last call of {@link #advance}. */
+    Set<Long> carriers() {
+        return carriers;
     }
 
     /** Returns the states of virtual threads as of the last call of {@link #advance}. */
@@ -81,8 +90,10 @@ final class AgentFigures {
         if (values.get("VirtualThreads") instanceof CompositeData[] groups) {
             for (CompositeData group : groups) addVirtual(group, usages);
             if (values.get("QueuedVirtualThreads") instanceof Long queued
-                    && values.get("Carriers") instanceof CompositeData[] carriers)
-                virtualThreads = counts(groups, queued, carriers);
+                    && values.get("Carriers") instanceof CompositeData[] rows) {
+                carriers = tids(rows);
+                virtualThreads = counts(groups, queued, carriers.size());
+            }
         }
         if ("count".equals(values.get("YieldMode")) && values.get("Yielders") instanceof CompositeData[] yielders)
             addYields(yielders, usages);
@@ -90,16 +101,22 @@ final class AgentFigures {
                 && values.get("VirtualYielders") instanceof TabularData yielders) addVirtualYields(yielders, usages);
     }
 
-    private static VirtualThreadCounts counts(CompositeData[] groups, long queued, CompositeData... carriers) {
+    /** Returns the kernel's ids of the carriers that have not ended. */
+    private static Set<Long> tids(CompositeData... carriers) {
+        Set<Long> tids = new HashSet<>();
+        for (CompositeData carrier : carriers) tids.add((Long) carrier.get("tid"));
+        tids.remove(0L);
+        return tids;
+    }
+
+    private static VirtualThreadCounts counts(CompositeData[] groups, long queued, int carriers) {
         long live = 0;
         long mounted = 0;
         for (CompositeData group : groups) {
             live += (Long) group.get("live");
             mounted += (Long) group.get("mounted");
         }
-        int present = 0;
-        for (CompositeData carrier : carriers) if ((Long) carrier.get("tid") != 0) present++;
-        return new VirtualThreadCounts(live, mounted, queued, present);
+        return new VirtualThreadCounts(live, mounted, queued, carriers);
     }
 
     private void addVirtual(CompositeData group, List<PoolUsage> usages) {

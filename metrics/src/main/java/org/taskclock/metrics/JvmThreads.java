@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.metrics;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
@@ -72,9 +71,10 @@ public final class JvmThreads {
     }
 
     private JvmUsage read() {
+        List<PoolUsage> usages = agent.advance();
+        threads.learnCarriers(agent.carriers());
         CpuTime before = process.now();
         threads.read();
-        List<PoolUsage> usages = new ArrayList<>();
         CpuTime after = process.now();
         if (before.cpuNanos() >= 0 && after.cpuNanos() >= 0) {
             // Each thread was read at some moment between the two readings of the process.
@@ -83,7 +83,6 @@ public final class JvmThreads {
         }
         Counters ended = threads.sampler.takePools(after.userNanos(), pool -> usages.add(PoolUsage.of(pool)));
         if (ended.cpuNanos > 0) usages.add(PoolUsage.of(PoolKey.ENDED, 0, ended));
-        usages.addAll(agent.advance());
         counters.add(usages);
         return new JvmUsage(counters.pools(), after, agent.virtualThreads(), cgroup.usage());
     }

@@ -93,14 +93,20 @@ final class OwnThread extends SampledThread {
 
     private void setName(String newName) {
         name = ThreadNames.renamed(name, newName);
-        String pool = thread == null ? ThreadNames.pool(name) : PoolName.of(name);
-        threads.assign(this, new PoolKey(pool, ThreadNames.kind(name, ownerOf(owner()))));
+        updatePool();
     }
 
-    private static ThreadNames.Owner ownerOf(Thread thread) {
-        if (thread == null) return ThreadNames.Owner.NOT_JAVA;
-        boolean isCarrier = thread.getClass().getName().equals("jdk.internal.misc.CarrierThread");
-        return isCarrier ? ThreadNames.Owner.CARRIER : ThreadNames.Owner.JAVA;
+    /** Determines the pool from the name. */
+    void updatePool() {
+        String pool = thread == null ? ThreadNames.pool(name) : PoolName.of(name);
+        threads.assign(this, new PoolKey(pool, ThreadNames.kind(name, ownerIn(pool))));
+    }
+
+    private ThreadNames.Owner ownerIn(String pool) {
+        Thread owner = owner();
+        if (owner == null) return ThreadNames.Owner.NOT_JAVA;
+        boolean isCarrier = owner.getClass().getName().equals("jdk.internal.misc.CarrierThread");
+        return isCarrier || threads.isOfCarriers(pool) ? ThreadNames.Owner.CARRIER : ThreadNames.Owner.JAVA;
     }
 
     /** Returns the name that the kernel has; null if the thread has ended. */

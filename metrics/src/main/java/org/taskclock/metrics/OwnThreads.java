@@ -4,7 +4,9 @@ package org.taskclock.metrics;
 
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.taskclock.CpuTime;
 import org.taskclock.ThreadClock;
 import org.taskclock.ThreadSnapshot;
@@ -23,6 +25,9 @@ final class OwnThreads {
     private static final int MAX_DETAILS = 100;
 
     final ThreadSampler<OwnThread> sampler = new ThreadSampler<>(id -> new OwnThread(id, this), thread -> {});
+
+    /** Pools that carry virtual threads, although the JDK did not create them for that. */
+    private final Set<String> carrierPools = new HashSet<>();
 
     private final ThreadSnapshot snapshot = new ThreadSnapshot();
     private int[] tids = new int[64];
@@ -47,6 +52,20 @@ final class OwnThreads {
 
     void assign(OwnThread thread, PoolKey key) {
         sampler.assign(thread, key, false);
+    }
+
+    /** Takes the kernel's ids of threads that carry virtual threads. Their pools are those of carriers from now on. */
+    void learnCarriers(Set<Long> tids) {
+        for (OwnThread thread : sampler.threads()) {
+            PoolKey pool = thread.pool();
+            if (pool == null || pool.kind() != ThreadKind.JAVA || !tids.contains(thread.id)) continue;
+            carrierPools.add(pool.pool());
+            for (OwnThread other : sampler.threads()) if (pool.equals(other.pool())) other.updatePool();
+        }
+    }
+
+    boolean isOfCarriers(String pool) {
+        return carrierPools.contains(pool);
     }
 
     /** Reads all threads, and counts what they have used. */

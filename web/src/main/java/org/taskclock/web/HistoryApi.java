@@ -123,9 +123,10 @@ final class HistoryApi {
         }
         Range range = range(call);
         RequestBudget.Share share = budget.take(call, JVMS_BYTES);
+        boolean hasEnded = overview.isComplete();
         List<Json.Value> others = store.get().jvms(range.from, range.to).stream()
                 .filter(jvm -> overview.known(jvm.jvm().id()) == null)
-                .map(jvm -> (Json.Value) new JvmState(jvm, range.from, range.to)::write)
+                .map(jvm -> (Json.Value) new JvmState(jvm, range.from, range.to, hasEnded)::write)
                 .toList();
         send(call, share, overview.json(others));
     }

@@ -39,12 +39,16 @@ final class JvmState {
         this.key = key;
     }
 
-    /** Creates the state of a JVM in its history. */
-    JvmState(JvmHistory jvm, Instant start, Instant end) {
+    /**
+     * Creates the state of a JVM in its history.
+     *
+     * @param hasEnded false if it may be running
+     */
+    JvmState(JvmHistory jvm, Instant start, Instant end, boolean hasEnded) {
         this(jvm.jvm());
-        ended = jvm.lastSeen();
+        if (hasEnded) ended = jvm.lastSeen();
         Instant from = jvm.firstSeen().isAfter(start) ? jvm.firstSeen() : start;
-        Instant to = ended.isBefore(end) ? ended : end;
+        Instant to = jvm.lastSeen().isBefore(end) ? jvm.lastSeen() : end;
         cpu = Json.percent(jvm.cpuNanos(), Duration.between(from, to).toNanos());
     }
 

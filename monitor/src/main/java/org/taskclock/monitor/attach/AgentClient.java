@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
@@ -56,6 +57,8 @@ public final class AgentClient {
 
     /** As of the last report. */
     private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
+
+    private Set<Long> carriers = Set.of();
 
     private long reportedAt;
 
@@ -125,6 +128,11 @@ public final class AgentClient {
         long nanos = 0;
         for (ThreadUsage usage : usages) if (usage.name().equals(SCHEDULING)) nanos += usage.cpuNanos();
         return nanos;
+    }
+
+    /** Returns the ids of the threads that carry virtual threads, as the JVM sees them, as of the last report. */
+    public Set<Long> carriers() {
+        return carriers;
     }
 
     /** Requests a report at the next interval, even if there was no agent before. */
@@ -227,6 +235,7 @@ public final class AgentClient {
         yields = newYields;
         virtualYields = report.virtualYields();
         virtualThreads = report.virtualThreadCounts();
+        carriers = report.carrierTids();
         mounts = report.health().mounts();
     }
 

@@ -7,8 +7,10 @@ import com.google.gson.JsonParseException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.taskclock.PoolName;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.VirtualThreadCounts;
@@ -109,8 +111,15 @@ public record AgentReport(
     /** Returns the states of the virtual threads. */
     public VirtualThreadCounts virtualThreadCounts() {
         return new VirtualThreadCounts(
-                sum(virtualThreads, Group::live), sum(virtualThreads, Group::mounted), queuedVirtualThreads, (int)
-                        carriers.stream().filter(carrier -> carrier.tid != 0).count());
+                sum(virtualThreads, Group::live),
+                sum(virtualThreads, Group::mounted),
+                queuedVirtualThreads,
+                carrierTids().size());
+    }
+
+    /** Returns the ids of the carriers that have not ended, as the JVM sees them. */
+    public Set<Long> carrierTids() {
+        return carriers.stream().map(Carrier::tid).filter(tid -> tid != 0).collect(Collectors.toSet());
     }
 
     /** Returns the CPU time that carriers used for anything other than running virtual threads. */

@@ -30,6 +30,7 @@ public final class ThreadDump {
      */
     public record Entry(int tid, long javaId, String name, long carriedId, ThreadNames.Owner owner, String text) {
         private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
+        private static final Pattern JDK_FRAME = Pattern.compile("^\tat (?:java|javax|jdk|sun|com\\.sun)\\.");
         /** The rest of the name of a lambda's class, which differs in each JVM. */
         private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");
 
@@ -49,6 +50,22 @@ public final class ThreadDump {
             if (at < 0) return "";
             int end = text.indexOf('\n', at);
             return text.substring(at + 1, end < 0 ? text.length() : end);
+        }
+
+        /**
+         * Returns the innermost frame of the carried virtual thread that is not one of the JDK; empty if unknown. JDKs
+         * before 24 do not print it.
+         */
+        public String mountedSite() {
+            int mounted = text.indexOf("Mounted virtual thread #");
+            if (mounted < 0) return "";
+            return text.substring(mounted)
+                    .lines()
+                    .filter(line ->
+                            line.startsWith("\tat ") && !JDK_FRAME.matcher(line).find())
+                    .map(line -> line.substring("\tat ".length()))
+                    .findFirst()
+                    .orElse("");
         }
 
         /** Returns the methods, outermost first. Those of a virtual thread follow those of its carrier. */

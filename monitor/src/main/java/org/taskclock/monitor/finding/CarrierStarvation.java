@@ -17,9 +17,8 @@ public final class CarrierStarvation extends FindingKind {
                 25,
                 Source.FIGURES,
                 "All carriers are in use, and more virtual threads wait for one than there are carriers.",
-                "If the carriers use little CPU time, virtual threads block them: record jdk.VirtualThreadPinned with Flight"
-                        + " Recorder. Otherwise, let virtual threads do less work, or raise"
-                        + " -Djdk.virtualThreadScheduler.parallelism if processors are idle.");
+                "If the carriers use little CPU time, see carrier-pinned. Otherwise, let virtual threads do less work, or"
+                        + " raise -Djdk.virtualThreadScheduler.parallelism if processors are idle.");
     }
 
     @Override

@@ -70,8 +70,10 @@ public record Observation(
             StackSamples samples,
             AgentClient agent,
             LockConvoys convoys) {
+        boolean mayBePinned = samples.lasts(CarrierPinned.isPossible(threads, totals.virtualThreads(), intervalNanos));
         List<ThreadUsage> suspicious = threads.stream()
-                .filter(thread -> Suspect.isSuspicious(thread, intervalNanos))
+                .filter(thread -> Suspect.isSuspicious(thread, intervalNanos)
+                        || (mayBePinned && CarrierPinned.isIdleCarrier(thread, intervalNanos)))
                 .toList();
         samples.update(suspicious, intervalNanos);
         List<Suspect> suspects = new ArrayList<>();

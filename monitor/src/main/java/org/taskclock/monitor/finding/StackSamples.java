@@ -29,6 +29,9 @@ public final class StackSamples {
         int sameCarriedSamples;
 
         long carriedId;
+        /** Where the program's code in the carried thread was; empty if unknown. */
+        String carriedSite = "";
+
         String topFrame = "";
 
         String ofSamples(int count) {
@@ -41,11 +44,21 @@ public final class StackSamples {
     /** The number of samples in which each virtual thread was mounted. */
     private final Map<Long, Integer> mountedSamples = new HashMap<>();
 
+    /** Whether a virtual thread may have been pinned in the previous interval. */
+    private boolean mightBePinned;
+
     /** The last dump that was used as a sample. */
     private ThreadDump sampled;
 
     public StackSamples(ThreadDumps dumps) {
         this.dumps = dumps;
+    }
+
+    /** Returns whether a virtual thread may be pinned in this interval and may have been in the previous one. */
+    boolean lasts(boolean mayBePinned) {
+        boolean lasts = mayBePinned && mightBePinned;
+        mightBePinned = mayBePinned;
+        return lasts;
     }
 
     /** Adds a sample of the suspicious threads, if their stacks are known or a dump may be taken. */
@@ -85,6 +98,7 @@ public final class StackSamples {
         suspect.sameCarriedSamples =
                 entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId ? suspect.sameCarriedSamples + 1 : 0;
         suspect.carriedId = entry.carriedId();
+        suspect.carriedSite = entry.mountedSite();
     }
 
     /** Returns the samples of a thread that was suspicious in the last update. */

@@ -3,6 +3,7 @@
 package org.taskclock.monitor.finding;
 
 import java.util.List;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Threads that are in the kernel most of the time. */
 public final class SystemHeavy extends FindingKind {
@@ -24,7 +25,8 @@ public final class SystemHeavy extends FindingKind {
 
     @Override
     Finding find(Suspect suspect, Observation observation) {
-        if (!Suspect.isSystemHeavy(suspect.busiest())) return null;
+        ThreadUsage busiest = suspect.busiest();
+        if (!isBusy(busiest.cpuNanos(), suspect.intervalNanos()) || !Suspect.isSystemHeavy(busiest)) return null;
         List<String> evidence = suspect.evidence();
         if (!suspect.stacks().topFrame.isEmpty()) evidence.add("top of its stack: " + suspect.stacks().topFrame);
         String text = suspect.that("spends most of its", "spend most of their") + " time in the kernel";

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -102,6 +103,7 @@ final class AgentPools {
     private Map<Integer, Long> yielders = Map.of();
     private long virtualYields;
     private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
+    private Set<Long> carriers = Set.of();
 
     /**
      * Creates a reader.
@@ -230,6 +232,7 @@ final class AgentPools {
         }
         isContinuous = true;
         virtualThreads = report.virtualThreadCounts();
+        carriers = report.carrierTids();
         Map<PoolKey, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();
         countsAllYields = true;
         return new PoolReading(usages, yields, reading.process());
@@ -269,6 +272,11 @@ final class AgentPools {
     /** Returns the states of virtual threads as of the last answer. */
     VirtualThreadCounts virtualThreads() {
         return virtualThreads;
+    }
+
+    /** Returns the ids of the threads that carry virtual threads, as the JVM sees them, as of the last answer. */
+    Set<Long> carriers() {
+        return carriers;
     }
 
     /** Returns why an answer since the last call cannot be used; null if there was none. */

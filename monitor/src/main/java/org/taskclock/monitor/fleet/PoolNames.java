@@ -3,6 +3,7 @@
 package org.taskclock.monitor.fleet;
 
 import java.io.IOException;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -91,6 +92,11 @@ final class PoolNames {
         if (thread.pool() == null && isAsked() && names.mayBeCollector(thread)) return false;
         names.assign(thread, false);
         return true;
+    }
+
+    /** Takes the ids of carriers, as the JVM sees them, from its agent. */
+    void learnCarriers(Set<Long> tids) {
+        names.learnCarriers(tids);
     }
 
     /** Assigns each thread to its pool, and requests a dump if necessary. */

@@ -233,6 +233,10 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     private PoolReading take() {
+        if (agent != null) {
+            names.learnCarriers(agent.carriers());
+            names.learnCarriers(recentAgent.carriers());
+        }
         sampler.readDetails(Integer.MAX_VALUE);
         for (ProcThread thread : sampler.threads()) count(thread);
         CpuTime counted = new CpuTime(

@@ -22,7 +22,7 @@ public final class DumpedNames {
     private final boolean supportsVirtualThreads;
     private final ThreadSampler<ProcThread> sampler;
 
-    /** Pools of threads that a dump showed carrying a virtual thread. */
+    /** Pools of threads that a dump showed carrying a virtual thread, or of which an agent knows that they do. */
     private final Set<String> carrierPools = new HashSet<>();
 
     /** Pools by the pool of the kernel's truncated name; {@link #AMBIGUOUS} if there are several. */
@@ -52,6 +52,16 @@ public final class DumpedNames {
                         PoolName.of(thread.kernelName()),
                         PoolName.of(entry.name()),
                         (a, b) -> a.equals(b) ? a : AMBIGUOUS);
+        }
+    }
+
+    /** Takes the ids of carriers from the agent. Their pools are those of carriers from now on. */
+    public void learnCarriers(Set<Long> tids) {
+        for (ProcThread thread : sampler.threads()) {
+            PoolKey pool = thread.pool();
+            if (pool == null || pool.kind() != ThreadKind.JAVA || !tids.contains((long) thread.innerTid())) continue;
+            carrierPools.add(pool.pool());
+            for (ProcThread other : sampler.threads()) if (pool.equals(other.pool())) other.clearPool();
         }
     }
 

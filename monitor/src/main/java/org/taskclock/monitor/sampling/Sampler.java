@@ -227,6 +227,7 @@ public final class Sampler implements AutoCloseable {
         ThreadDump newest = dumps.newest();
         if (newest != resolved) names.learn(newest);
         resolved = newest;
+        names.learnCarriers(agent.carriers());
         boolean isMissing = false;
         for (ProcThread thread : sampler.threads()) {
             names.assign(thread, dumps.canAttach());

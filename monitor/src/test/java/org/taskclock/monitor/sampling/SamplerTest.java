@@ -29,6 +29,7 @@ import org.taskclock.TaskClock;
 import org.taskclock.internal.JdkVersions;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.CarrierMonopolized;
+import org.taskclock.monitor.finding.CarrierPinned;
 import org.taskclock.monitor.finding.CarrierStarvation;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.GarbageCollection;
@@ -531,6 +532,12 @@ class SamplerTest {
             Finding found = find(sampler, d -> d.kind() instanceof CarrierStarvation);
             assertThat(found.text()).isEqualTo("4 virtual threads wait for a carrier");
             assertThat(found.evidence()).anyMatch(e -> e.endsWith("they are pinned, or in native code"));
+            Finding block = find(sampler, d -> d.kind() instanceof CarrierPinned);
+            assertThat(block.text())
+                    .containsPattern("virtual thread #\\d+ blocks its carrier \"ForkJoinPool-1-worker-1\"");
+            if (Runtime.version().feature() >= JdkVersions.VIRTUAL_STACKS)
+                assertThat(block.evidence())
+                        .anyMatch(e -> e.contains(" was in org.taskclock.testing.LoadProgram.sleep("));
         }
     }
 

@@ -11,6 +11,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.regex.Matcher;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
@@ -132,6 +133,8 @@ public final class Call {
         request.setAttribute(REASON, message);
         // The request may succeed in a few seconds.
         if (status == 503 || status == 429) response.getHeaders().put(HttpHeader.RETRY_AFTER, RETRY_SECONDS);
+        // Jetty closes the connection if the body has not been read. The client must not send its next request then.
+        if (!HttpMethod.GET.is(request.getMethod())) response.getHeaders().put(HttpHeader.CONNECTION, "close");
         json(status, Json.error(message));
     }
 

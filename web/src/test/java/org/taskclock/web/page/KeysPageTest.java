@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("slow17")
 class KeysPageTest {
     @RegisterExtension
-    static final PageExtension BROWSER = new PageExtension("busy", "kernel", "yield", "idle=30");
+    static final PageExtension BROWSER = new PageExtension("lightly", "system", "yield", "idle=30");
 
     /** A key and a condition that its action makes true, which is false before. */
     private record Effect(String key, String condition) {}
