@@ -3,6 +3,7 @@
 package org.taskclock.monitor.finding;
 
 import java.util.List;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -18,8 +19,9 @@ public final class CarrierPinned extends FindingKind {
                 22,
                 Source.DUMPS,
                 "A virtual thread waits while it is pinned to its carrier, so other virtual threads cannot use that.",
-                "Let the code of the evidence wait elsewhere: not in native code, in a class initializer, or before JDK 24 in"
-                        + " synchronized. Flight Recorder's event jdk.VirtualThreadPinned lists all such places.");
+                "Let the code of the evidence wait elsewhere: not in native code, in a class initializer, or before JDK "
+                        + JdkVersions.MONITORS_WITHOUT_PINNING
+                        + " in synchronized. Flight Recorder's event jdk.VirtualThreadPinned lists all such places.");
     }
 
     private static boolean isIdle(ThreadUsage carrier, long intervalNanos) {
