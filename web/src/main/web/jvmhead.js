@@ -69,8 +69,8 @@ export class JvmHead {
     const heap = isKnown(totals.heapUsed) ? `  heap ${bytes(totals.heapUsed)} of ${bytes(totals.heapMax)}` : '';
     const machine = isKnown(totals.machine) ? `  machine ${percent(totals.machine)} of ${Math.round((totals.processors || 0) * 100)} %` : '';
     setText(this.ui.figures, `${percent(totals.cpu)} %  user ${percent(totals.user)}  system ${percent(totals.system)}`);
-    const queued = isKnown(totals.virtualQueued) ? `, ${totals.virtualQueued} wait for one` : '';
-    const virtual = isKnown(totals.virtualLive) ? `  ${totals.virtualLive} virtual threads: ${totals.virtualMounted} on carriers${queued}` : '';
+    const queued = isKnown(totals.virtualQueued) ? `, ${totals.virtualQueued} queued` : '';
+    const virtual = isKnown(totals.virtualLive) ? `  ${totals.virtualLive} virtual threads: ${totals.virtualMounted} mounted${queued}` : '';
     setText(this.ui.details, `${container}${throttled}${heap}${virtual}${machine}`.trim());
   }
 

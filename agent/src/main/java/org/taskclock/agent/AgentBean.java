@@ -289,6 +289,11 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     @Override
+    public int getVirtualThreadParallelism() {
+        return controller.accounts().parallelism();
+    }
+
+    @Override
     public Carrier[] getCarriers() {
         return controller.accounts().carriers().toArray(new Carrier[0]);
     }

@@ -146,7 +146,10 @@ public final class AgentController
                     && !options.given().containsKey(feature)) continue;
             attempt(feature, all);
         }
-        requestedOptions = all;
+        // If a new directory cannot be used, the earlier one stays in use.
+        String earlier = requestedOptions.given().get(Options.SUMMARY);
+        boolean keepsSummary = earlier != null && unavailable.containsKey(Options.SUMMARY);
+        requestedOptions = keepsSummary ? new Options(false, Map.of(Options.SUMMARY, earlier)).overriding(all) : all;
         isInstalled = true;
         isDetached = false;
         if (isProgramRunning) installDeferred();

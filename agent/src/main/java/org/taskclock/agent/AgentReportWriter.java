@@ -87,6 +87,7 @@ public final class AgentReportWriter implements Supplier<String> {
         json.list("pools", pools.entrySet(), pool -> json.object(() -> pool(json, pool.getKey(), pool.getValue())));
         json.list("virtualThreads", controller.accounts().groups(), group -> json.object(() -> group(json, group)));
         json.member("queuedVirtualThreads", controller.accounts().queued());
+        json.member("virtualThreadParallelism", controller.accounts().parallelism());
         json.list("carriers", controller.accounts().carriers(), carrier -> json.object(() -> carrier(json, carrier)));
         yields(json, controller.yields());
         health(json, controller.health());

@@ -121,6 +121,11 @@ public interface TaskClockMXBean {
      */
     long getQueuedVirtualThreads();
 
+    /**
+     * Returns how many virtual threads the JDK's scheduler runs at the same time; 0 if there is none, or if unknown.
+     */
+    int getVirtualThreadParallelism();
+
     /** Returns the CPU time of the carriers of virtual threads. */
     Carrier[] getCarriers();
 

@@ -229,6 +229,11 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
         return scheduler.queued();
     }
 
+    /** Returns how many virtual threads the JDK's scheduler runs at the same time; 0 if unknown. */
+    int parallelism() {
+        return scheduler.parallelism();
+    }
+
     /** Adds the time that a mounted thread has used since it was mounted. */
     private void addMounted(long[] fields, int at, IdentityHashMap<TaskClockGroup, long[]> totals) {
         boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;

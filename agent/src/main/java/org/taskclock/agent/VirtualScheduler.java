@@ -20,14 +20,28 @@ final class VirtualScheduler {
      * included. Returns -1 if this JDK schedules virtual threads in another way.
      */
     long queued() {
-        if (!VirtualThreadPatch.isSupported()) return 0;
+        if (!isUsed()) return 0;
+        ForkJoinPool pool = pool();
+        return pool == null ? -1 : pool.getQueuedTaskCount() + pool.getQueuedSubmissionCount();
+    }
+
+    /** Returns how many virtual threads it runs at the same time; 0 if unknown, or before the first virtual thread. */
+    int parallelism() {
+        ForkJoinPool pool = isUsed() ? pool() : null;
+        return pool == null ? 0 : pool.getParallelism();
+    }
+
+    private boolean isUsed() {
+        return VirtualThreadPatch.isSupported() && !hooks.isAwaitingFirstVirtualThread();
+    }
+
+    private ForkJoinPool pool() {
         try {
-            if (hooks.isAwaitingFirstVirtualThread()) return 0;
             return hooks.staticField(Class.forName(TYPE, false, null), FIELD) instanceof ForkJoinPool pool
-                    ? pool.getQueuedTaskCount() + pool.getQueuedSubmissionCount()
-                    : -1;
+                    ? pool
+                    : null;
         } catch (ClassNotFoundException | IllegalStateException e) {
-            return -1;
+            return null;
         }
     }
 }

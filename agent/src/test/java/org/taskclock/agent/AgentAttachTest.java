@@ -98,6 +98,7 @@ class AgentAttachTest {
             assertThat(attach(self, "summary=" + args[0])).doesNotContain("summary");
             assertThat(attach(self, "summary=" + args[1])).doesNotContain("summary");
             assertThat(attach(self, "summary=/nonexistent")).contains("summary");
+            assertThat(attach(self, "jfr=on")).doesNotContain("summary");
         }
     }
 

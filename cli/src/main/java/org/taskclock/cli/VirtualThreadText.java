@@ -10,7 +10,7 @@ final class VirtualThreadText {
     private VirtualThreadText() {}
 
     static String format(VirtualThreadCounts counts) {
-        String text = String.format(Locale.ROOT, "%,d live, %,d on carriers", counts.live(), counts.mounted());
-        return counts.queued() < 0 ? text : text + String.format(Locale.ROOT, ", %,d wait for one", counts.queued());
+        String text = String.format(Locale.ROOT, "%,d live, %,d mounted", counts.live(), counts.mounted());
+        return counts.queued() < 0 ? text : text + String.format(Locale.ROOT, ", %,d queued", counts.queued());
     }
 }

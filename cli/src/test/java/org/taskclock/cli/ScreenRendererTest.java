@@ -180,7 +180,7 @@ class ScreenRendererTest {
         List<String> lines = draw(WIDTH, HEIGHT);
         assertThat(lines.get(2).stripTrailing())
                 .isEqualTo("heap      300.0M used, 512.0M committed, 1.0G max  3 GC pauses, 12.5 ms (1.3 %)");
-        assertThat(lines.get(3).stripTrailing()).isEqualTo("virtual   12,000 live, 8 on carriers, 300 wait for one");
+        assertThat(lines.get(3).stripTrailing()).isEqualTo("virtual   12,000 live, 8 mounted, 300 queued");
         assertThat(lines.get(4)).startsWith("container");
         assertThat(lines.get(5)).startsWith("machine");
         assertThat(lines).anyMatch(line -> line.startsWith("! yield-storm"));

@@ -14,6 +14,7 @@ final class JvmDashboard {
     private static final String WAIT = PrometheusName.of(Metric.THREAD_WAIT_TIME);
     private static final String SWITCHES = PrometheusName.of(Metric.THREAD_CONTEXT_SWITCHES);
     private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
+    private static final String VIRTUAL = PrometheusName.of(Metric.VIRTUAL_THREAD_COUNT);
     private static final String PROCESS = PrometheusName.of(Metric.PROCESS_CPU_TIME);
     private static final String PERIODS = PrometheusName.of(Metric.CONTAINER_CPU_PERIODS);
     private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_PERIODS);
@@ -101,24 +102,33 @@ final class JvmDashboard {
                                 .query(
                                         "sum by (process_context_switch_type) (" + rate(SWITCHES, "") + ")",
                                         "{{process_context_switch_type}}"),
-                        6,
+                        5,
                         8)
                 .add(
                         Panel.lines("Calls of Thread.yield", Panel.PER_SECOND)
                                 .description("Known only with an agent that counts them.")
                                 .query(BY_POOL + "(" + rate(YIELDS, "") + ") > 0", POOL),
-                        6,
+                        5,
                         8)
                 .add(
                         Panel.lines("Threads by pool", Panel.COUNT)
                                 .query(BY_POOL + "(" + COUNT + "{" + JVM + "}) > 0", POOL),
-                        6,
+                        5,
+                        8)
+                .add(
+                        Panel.stacked("Virtual threads", Panel.COUNT)
+                                .description("Known only with the agent. Queued: runnable, but without a carrier.")
+                                .query(
+                                        "sum by (jvm_thread_virtual_state) (" + VIRTUAL + "{" + JVM
+                                                + ", jvm_thread_virtual_state!=\"waiting\"})",
+                                        "{{jvm_thread_virtual_state}}"),
+                        5,
                         8)
                 .add(
                         Panel.lines("Throttled by the CPU limit", Panel.SHARE)
                                 .description("The share of the periods in which the container used up its limit.")
                                 .query("max(" + rate(THROTTLED, "") + " / " + rate(PERIODS, "") + ")", "throttled"),
-                        6,
+                        4,
                         8)
                 .add(
                         Panel.table("Thread pools in this time range", Panel.SECONDS)

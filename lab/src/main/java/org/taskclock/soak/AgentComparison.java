@@ -60,13 +60,13 @@ final class AgentComparison {
     record PairsResult(
             String other, int pairs, double windowSeconds, double perSecond, Difference throughput, Difference cpu) {}
 
-    /** Starts an engine, and returns it when it is warm. */
+    /** Runs an engine until it is warm, and measures a window. */
     @FunctionalInterface
-    interface Start {
-        Engine start(boolean withAgent) throws IOException, InterruptedException, JMException;
+    interface Run {
+        Window run(boolean withAgent) throws IOException, InterruptedException, JMException;
     }
 
-    private record Window(double perSecond, double cpuPerOperation) {
+    record Window(double perSecond, double cpuPerOperation) {
         static Window of(Engine engine, long millis) throws IOException, InterruptedException, JMException {
             long operations = -engine.operations();
             long cpu = -engine.cpuNanos();
@@ -81,7 +81,7 @@ final class AgentComparison {
     }
 
     /** Compares JVMs, of which every second pair begins with the one without the agent. */
-    static PairsResult pairs(int pairs, double windowSeconds, String other, Start engines)
+    static PairsResult pairs(int pairs, double windowSeconds, String other, Run engine)
             throws IOException, InterruptedException, JMException {
         List<Double> throughput = new ArrayList<>();
         List<Double> cpu = new ArrayList<>();
@@ -90,11 +90,7 @@ final class AgentComparison {
             double perSecond = 0;
             double perOperation = 0;
             for (boolean withAgent : new boolean[] {i % 2 == 0, i % 2 != 0}) {
-                Window window;
-                try (Engine engine = engines.start(withAgent)) {
-                    window = Window.of(engine, (long) (windowSeconds * 1e3));
-                    if (withAgent) engine.checkAgent();
-                }
+                Window window = engine.run(withAgent);
                 int sign = withAgent ? 1 : -1;
                 perSecond += sign * Math.log(window.perSecond);
                 perOperation += sign * Math.log(window.cpuPerOperation);

@@ -86,7 +86,7 @@ public final class EngineSoak implements Callable<Integer> {
     @Option(
             names = "--control",
             description = "Do not load the agent. Only perform the actions that do not need it, to see which growth is "
-                    + "not the agent's. Implies --groups 0.")
+                    + "not the agent's. Implies --groups 0 and --pairs 0.")
     private boolean control;
 
     @Option(
@@ -126,7 +126,7 @@ public final class EngineSoak implements Callable<Integer> {
                     + "nothing.")
     private Path otherAgent;
 
-    @Option(names = "--options", description = "Options of the agent (default: all features on).")
+    @Option(names = "--options", description = "All options of the agent (default: all features on).")
     private String options;
 
     @Parameters(
@@ -157,7 +157,7 @@ public final class EngineSoak implements Callable<Integer> {
         Map<String, String> expected = recorded == null ? Map.of() : recorded;
         EngineSoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> runDisturbed(expected)) : null;
         AgentComparison.Result comparison = groups > 0 && !control ? orFailure(() -> compare(expected)) : null;
-        AgentComparison.PairsResult pairResult = pairs > 0 ? orFailure(this::comparePairs) : null;
+        AgentComparison.PairsResult pairResult = pairs > 0 && !control ? orFailure(this::comparePairs) : null;
         EngineSoakResult result = new EngineSoakResult(
                 name, commit, machine, options, expected, disturbed, comparison, pairResult, failures);
         Files.writeString(
@@ -352,14 +352,23 @@ public final class EngineSoak implements Callable<Integer> {
     }
 
     private AgentComparison.PairsResult comparePairs() throws IOException, InterruptedException, JMException {
-        List<String> without = otherAgent == null ? List.of() : List.of("-javaagent:" + otherAgent);
         String other = otherAgent == null ? "without an agent" : "with " + otherAgent.getFileName();
-        Path log = out.resolve(name + "-pairs.log");
-        return AgentComparison.pairs(pairs, pairWindow, other, withAgent -> {
-            Engine engine = Engine.start(java, withAgent ? withAgent(options) : without, command, log);
+        return AgentComparison.pairs(pairs, pairWindow, other, this::runOne);
+    }
+
+    private AgentComparison.Window runOne(boolean withAgent) throws IOException, InterruptedException, JMException {
+        Path log = out.resolve(name + (withAgent ? "-pairs-with.log" : "-pairs-without.log"));
+        List<String> without = otherAgent == null ? List.of() : List.of("-javaagent:" + otherAgent);
+        AgentComparison.Window window;
+        Engine engine = Engine.start(java, withAgent ? withAgent(options) : without, command, log);
+        try (engine) {
             TimeUnit.SECONDS.sleep(warmUp);
-            return engine;
-        });
+            window = AgentComparison.Window.of(engine, (long) (pairWindow * 1e3));
+            if (withAgent) engine.checkAgent();
+            checkErrors(engine);
+        }
+        checkEnd(engine, log);
+        return window;
     }
 
     private void checkEnd(Engine engine, Path log) throws IOException {

@@ -141,7 +141,7 @@ class EngineSoakTest {
         assertThat(pairs.get("other").getAsString()).isEqualTo("without an agent");
         assertThat(pairs.get("perSecond").getAsDouble()).isPositive();
         assertThat(pairs.getAsJsonObject("cpu").get("error").getAsDouble()).isPositive();
-        assertThat(directory.resolve("sample-pairs.log")).content().doesNotContain("taskclock");
+        assertThat(directory.resolve("sample-pairs-without.log")).content().doesNotContain("taskclock");
         assertThat(directory.resolve("sample.md"))
                 .content()
                 .contains("one with the agent and one without an agent: 2 p");

@@ -33,6 +33,8 @@ final class AgentFigures {
     private static final String[] ATTRIBUTES = {
         "VirtualThreads",
         "QueuedVirtualThreads",
+        "VirtualThreadParallelism",
+        "VirtualThreadAccounting",
         "Carriers",
         "YieldMode",
         "VirtualYieldMode",
@@ -89,11 +91,11 @@ final class AgentFigures {
             values.put(attribute.getName(), attribute.getValue());
         if (values.get("VirtualThreads") instanceof CompositeData[] groups) {
             for (CompositeData group : groups) addVirtual(group, usages);
-            if (values.get("QueuedVirtualThreads") instanceof Long queued
-                    && values.get("Carriers") instanceof CompositeData[] rows) {
-                carriers = tids(rows);
-                virtualThreads = counts(groups, queued, carriers.size());
-            }
+            if (values.get("Carriers") instanceof CompositeData[] rows) carriers = tids(rows);
+            if (Boolean.TRUE.equals(values.get("VirtualThreadAccounting"))
+                    && values.get("QueuedVirtualThreads") instanceof Long queued
+                    && values.get("VirtualThreadParallelism") instanceof Integer parallelism)
+                virtualThreads = counts(groups, queued, parallelism);
         }
         if ("count".equals(values.get("YieldMode")) && values.get("Yielders") instanceof CompositeData[] yielders)
             addYields(yielders, usages);
@@ -109,14 +111,14 @@ final class AgentFigures {
         return tids;
     }
 
-    private static VirtualThreadCounts counts(CompositeData[] groups, long queued, int carriers) {
+    private static VirtualThreadCounts counts(CompositeData[] groups, long queued, int parallelism) {
         long live = 0;
         long mounted = 0;
         for (CompositeData group : groups) {
             live += (Long) group.get("live");
             mounted += (Long) group.get("mounted");
         }
-        return new VirtualThreadCounts(live, mounted, queued, carriers);
+        return new VirtualThreadCounts(live, mounted, queued, parallelism);
     }
 
     private void addVirtual(CompositeData group, List<PoolUsage> usages) {

@@ -72,9 +72,8 @@ public final class JvmThreads {
 
     private JvmUsage read() {
         List<PoolUsage> usages = agent.advance();
-        threads.learnCarriers(agent.carriers());
         CpuTime before = process.now();
-        threads.read();
+        threads.read(agent.carriers());
         CpuTime after = process.now();
         if (before.cpuNanos() >= 0 && after.cpuNanos() >= 0) {
             // Each thread was read at some moment between the two readings of the process.

@@ -46,7 +46,7 @@ public enum Metric {
             "jvm.thread.virtual.count",
             Type.UP_DOWN_COUNTER,
             "{thread}",
-            "Number of live virtual threads, by what they wait for.",
+            "Number of live virtual threads, by state.",
             List.of("jvm.thread.virtual.state"),
             usage -> {
                 VirtualThreadCounts counts = usage.virtualThreads();
@@ -59,6 +59,15 @@ public enum Metric {
                 }
                 return points;
             }),
+    VIRTUAL_THREAD_PARALLELISM(
+            "jvm.thread.virtual.parallelism",
+            Type.GAUGE,
+            "{thread}",
+            "Number of virtual threads that the JDK's scheduler runs at the same time.",
+            List.of(),
+            usage -> usage.virtualThreads().parallelism() > 0
+                    ? List.of(new Point(List.of(), usage.virtualThreads().parallelism()))
+                    : List.of()),
     THREAD_WAIT_TIME(
             "jvm.thread.wait.time",
             Type.COUNTER,

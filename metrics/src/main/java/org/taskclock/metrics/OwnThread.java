@@ -99,14 +99,14 @@ final class OwnThread extends SampledThread {
     /** Determines the pool from the name. */
     void updatePool() {
         String pool = thread == null ? ThreadNames.pool(name) : PoolName.of(name);
-        threads.assign(this, new PoolKey(pool, ThreadNames.kind(name, ownerIn(pool))));
+        threads.assign(this, new PoolKey(pool, ThreadNames.kind(name, javaOwner())));
     }
 
-    private ThreadNames.Owner ownerIn(String pool) {
+    private ThreadNames.Owner javaOwner() {
         Thread owner = owner();
         if (owner == null) return ThreadNames.Owner.NOT_JAVA;
         boolean isCarrier = owner.getClass().getName().equals("jdk.internal.misc.CarrierThread");
-        return isCarrier || threads.isOfCarriers(pool) ? ThreadNames.Owner.CARRIER : ThreadNames.Owner.JAVA;
+        return isCarrier || threads.isCarrier(id) ? ThreadNames.Owner.CARRIER : ThreadNames.Owner.JAVA;
     }
 
     /** Returns the name that the kernel has; null if the thread has ended. */

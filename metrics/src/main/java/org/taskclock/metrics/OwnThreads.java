@@ -4,7 +4,6 @@ package org.taskclock.metrics;
 
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.taskclock.CpuTime;
@@ -26,8 +25,8 @@ final class OwnThreads {
 
     final ThreadSampler<OwnThread> sampler = new ThreadSampler<>(id -> new OwnThread(id, this), thread -> {});
 
-    /** Pools that carry virtual threads, although the JDK did not create them for that. */
-    private final Set<String> carrierPools = new HashSet<>();
+    /** The kernel's ids of threads that carry virtual threads, also if the JDK did not create them for that. */
+    private Set<Long> carriers = Set.of();
 
     private final ThreadSnapshot snapshot = new ThreadSnapshot();
     private int[] tids = new int[64];
@@ -54,22 +53,17 @@ final class OwnThreads {
         sampler.assign(thread, key, false);
     }
 
-    /** Takes the kernel's ids of threads that carry virtual threads. Their pools are those of carriers from now on. */
-    void learnCarriers(Set<Long> tids) {
-        for (OwnThread thread : sampler.threads()) {
-            PoolKey pool = thread.pool();
-            if (pool == null || pool.kind() != ThreadKind.JAVA || !tids.contains(thread.id)) continue;
-            carrierPools.add(pool.pool());
-            for (OwnThread other : sampler.threads()) if (pool.equals(other.pool())) other.updatePool();
-        }
+    boolean isCarrier(long tid) {
+        return hasDetails && carriers.contains(tid);
     }
 
-    boolean isOfCarriers(String pool) {
-        return carrierPools.contains(pool);
-    }
-
-    /** Reads all threads, and counts what they have used. */
-    void read() {
+    /**
+     * Reads all threads, and counts what they have used.
+     *
+     * @param carrierTids the kernel's ids of threads that carry virtual threads, as far as the agent reports them
+     */
+    void read(Set<Long> carrierTids) {
+        carriers = carrierTids;
         startedAt = System.nanoTime();
         int count = snapshot.read(tids, times[0], times[1], times[2]);
         while (count > tids.length) {
@@ -87,7 +81,11 @@ final class OwnThreads {
                 identify();
                 break;
             }
-            for (OwnThread thread : sampler.threads()) if (thread.hasUncounted()) thread.updateName();
+            for (OwnThread thread : sampler.threads()) {
+                if (thread.hasUncounted()) thread.updateName();
+                PoolKey pool = thread.pool();
+                if (pool != null && pool.kind() == ThreadKind.JAVA && isCarrier(thread.id)) thread.updatePool();
+            }
             sampler.readDetails(MAX_DETAILS);
         }
         sampler.count(sampler.threads());

@@ -8,10 +8,10 @@ package org.taskclock.metrics;
  *
  * @param live how many have started and not ended
  * @param mounted how many run on a carrier
- * @param queued how many could run but have no carrier; -1 if the scheduler is not the JDK's own
- * @param carriers how many platform threads carry virtual threads; 0 if unknown
+ * @param queued how many the JDK's scheduler could run but has no carrier for; -1 if unknown
+ * @param parallelism how many the JDK's scheduler runs at the same time; 0 if unknown
  */
-public record VirtualThreadCounts(long live, long mounted, long queued, int carriers) {
+public record VirtualThreadCounts(long live, long mounted, long queued, int parallelism) {
     /** No agent has reported. */
     public static final VirtualThreadCounts UNKNOWN = new VirtualThreadCounts(-1, -1, -1, 0);
 
@@ -20,7 +20,7 @@ public record VirtualThreadCounts(long live, long mounted, long queued, int carr
         return live >= 0;
     }
 
-    /** Returns how many wait for something other than a carrier; -1 if unknown. */
+    /** Returns how many wait for something other than a carrier, or for one of a custom scheduler; -1 if unknown. */
     public long waiting() {
         return queued < 0 ? -1 : Math.max(0, live - mounted - queued);
     }

@@ -77,14 +77,22 @@ final class HistoryApi {
 
     private final HistoryStore store;
     private final Overview overview;
+    private final JvmKeys keys;
     private final OpenedRecordings opened;
     private final RequestBudget budget;
     private final Clock clock;
 
-    HistoryApi(HistoryStore store, Overview overview, OpenedRecordings opened, RequestBudget budget, Clock clock) {
+    HistoryApi(
+            HistoryStore store,
+            Overview overview,
+            JvmKeys keys,
+            OpenedRecordings opened,
+            RequestBudget budget,
+            Clock clock) {
         this.opened = opened;
         this.store = store;
         this.overview = overview;
+        this.keys = keys;
         this.budget = budget;
         this.clock = clock;
     }
@@ -123,10 +131,9 @@ final class HistoryApi {
         }
         Range range = range(call);
         RequestBudget.Share share = budget.take(call, JVMS_BYTES);
-        boolean hasEnded = overview.isComplete();
         List<Json.Value> others = store.get().jvms(range.from, range.to).stream()
                 .filter(jvm -> overview.known(jvm.jvm().id()) == null)
-                .map(jvm -> (Json.Value) new JvmState(jvm, range.from, range.to, hasEnded)::write)
+                .map(jvm -> (Json.Value) new JvmState(jvm, range.from, range.to, !keys.isRunning(jvm.jvm()))::write)
                 .toList();
         send(call, share, overview.json(others));
     }

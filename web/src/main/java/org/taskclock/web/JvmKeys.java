@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.fleet.JvmDiscovery;
 import org.taskclock.monitor.fleet.JvmLabels;
 import org.taskclock.monitor.fleet.MonitoredJvm;
 import org.taskclock.monitor.proc.JvmProcesses;
@@ -49,7 +50,7 @@ final class JvmKeys {
         JvmLabels labels = jvm.labels();
         long ticks = jvm.id().startTicks();
         return new JvmKey(
-                labels.pid() + "-" + Long.toString(ticks, Character.MAX_RADIX) + "-" + boot,
+                id(jvm.id()),
                 host,
                 labels.pid(),
                 labels.service(),
@@ -57,6 +58,15 @@ final class JvmKeys {
                 labels.containerId().isEmpty() ? null : labels.containerId(),
                 labels.podUid().isEmpty() ? null : labels.podUid(),
                 started(ticks));
+    }
+
+    private String id(JvmDiscovery.JvmId jvm) {
+        return jvm.pid() + "-" + Long.toString(jvm.startTicks(), Character.MAX_RADIX) + "-" + boot;
+    }
+
+    /** Returns whether the process of a JVM of the history exists. */
+    boolean isRunning(JvmKey key) {
+        return key.host().equals(host) && id(JvmDiscovery.idOf(key.pid())).equals(key.id());
     }
 
     private static Instant started(long ticks) {

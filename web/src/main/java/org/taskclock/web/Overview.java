@@ -32,8 +32,6 @@ final class Overview {
     /** The JSON text for the last second; null until it is requested. */
     private byte[] json;
 
-    private boolean isComplete;
-
     Overview(int processors) {
         this.processors = processors;
     }
@@ -79,13 +77,7 @@ final class Overview {
                         finding.finding().text()));
         }
         jvms.values().removeIf(state -> state.endedBefore(now, ENDED));
-        isComplete = true;
         return marks;
-    }
-
-    /** Returns whether all running JVMs are known. Before the first sample, none is. */
-    synchronized boolean isComplete() {
-        return isComplete;
     }
 
     private static PoolDominates.Host host(List<KeyedSample> samples) {

@@ -84,7 +84,7 @@ public final class TaskClockServer implements AutoCloseable {
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
         opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget());
-        history = new HistoryApi(store, overview, opened, limits.budget(), options.clock());
+        history = new HistoryApi(store, overview, keys, opened, limits.budget(), options.clock());
         actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
         marks = new Marks(store, history, actions, limits.budget(), options.clock());
         recordings = new RecordingTasks(

@@ -118,7 +118,7 @@ public final class AgentClient {
         return intervalMounts;
     }
 
-    /** Returns the states of virtual threads at the end of the last interval. */
+    /** Returns the states of virtual threads as of the last report. */
     public VirtualThreadCounts virtualThreads() {
         return virtualThreads;
     }
@@ -148,7 +148,6 @@ public final class AgentClient {
         intervalYields = -1;
         intervalVirtualYields = 0;
         intervalMounts = 0;
-        virtualThreads = VirtualThreadCounts.UNKNOWN;
         long start = System.nanoTime();
         if (!attachAllowed || start - notBefore < 0) return;
         // The agent of a JVM that has just started does not report yet.
@@ -171,6 +170,8 @@ public final class AgentClient {
         present = report != null;
         if (!present) {
             yields = -1;
+            virtualThreads = VirtualThreadCounts.UNKNOWN;
+            carriers = Set.of();
             return;
         }
         // The agent generated the report at some time during the request.

@@ -27,6 +27,7 @@ public record AgentReport(
         List<Pool> pools,
         List<Group> virtualThreads,
         long queuedVirtualThreads,
+        int virtualThreadParallelism,
         List<Carrier> carriers,
         String yieldMode,
         long platformYields,
@@ -108,13 +109,16 @@ public record AgentReport(
         }
     }
 
-    /** Returns the states of the virtual threads. */
+    /** Returns the states of the virtual threads; unknown if they are not accounted for. */
     public VirtualThreadCounts virtualThreadCounts() {
+        boolean isKnown = health.features.stream()
+                .anyMatch(feature -> feature.name.equals("vthreads") && "on".equals(feature.state));
+        if (!isKnown) return VirtualThreadCounts.UNKNOWN;
         return new VirtualThreadCounts(
                 sum(virtualThreads, Group::live),
                 sum(virtualThreads, Group::mounted),
                 queuedVirtualThreads,
-                carrierTids().size());
+                virtualThreadParallelism);
     }
 
     /** Returns the ids of the carriers that have not ended, as the JVM sees them. */
@@ -201,6 +205,7 @@ public record AgentReport(
         checkSum("mounted virtual threads", virtualThreads, Group::mounted);
         checkSum("ended virtual threads", virtualThreads, Group::ended);
         check("queued virtual threads", queuedVirtualThreads);
+        check("parallelism of virtual threads", virtualThreadParallelism);
         checkTimes("virtual threads", virtualThreads, Group::cpuNanos, Group::userNanos);
         checkTimes("carriers", carriers, Carrier::cpuNanos, Carrier::userNanos);
         checkTimes("carried threads", carriers, Carrier::carriedNanos, Carrier::carriedUserNanos);

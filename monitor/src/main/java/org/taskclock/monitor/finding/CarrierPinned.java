@@ -13,19 +13,23 @@ public final class CarrierPinned extends FindingKind {
     /** The share of an interval in which a blocked carrier may still run or wait for a processor. */
     private static final double MAX_RUNNABLE_SHARE = 0.2;
 
+    /** Per second. A carrier that runs its thread now and then is switched out each time that the thread waits. */
+    private static final double MAX_SWITCHES = 10;
+
     public CarrierPinned() {
         super(
                 "carrier-pinned",
                 22,
                 Source.DUMPS,
-                "A virtual thread waits while it is pinned to its carrier, so other virtual threads cannot use that.",
-                "Let the code of the evidence wait elsewhere: not in native code, in a class initializer, or before JDK "
+                "A virtual thread waits while it is pinned to its carrier, which no other virtual thread can use.",
+                "Do not wait in native code, class initializers, or (before JDK "
                         + JdkVersions.MONITORS_WITHOUT_PINNING
-                        + " in synchronized. Flight Recorder's event jdk.VirtualThreadPinned lists all such places.");
+                        + ") synchronized. Flight Recorder lists long waits as jdk.VirtualThreadPinned.");
     }
 
     private static boolean isIdle(ThreadUsage carrier, long intervalNanos) {
-        return runnableNanos(carrier) <= MAX_RUNNABLE_SHARE * intervalNanos;
+        return runnableNanos(carrier) <= MAX_RUNNABLE_SHARE * intervalNanos
+                && carrier.voluntary() <= MAX_SWITCHES * intervalNanos / 1e9;
     }
 
     private static long runnableNanos(ThreadUsage thread) {

@@ -16,7 +16,7 @@ public final class CarrierStarvation extends FindingKind {
                 "carrier-starvation",
                 25,
                 Source.FIGURES,
-                "All carriers are in use, and more virtual threads wait for one than there are carriers.",
+                "At least as many virtual threads wait for a carrier as there are carriers.",
                 "If the carriers use little CPU time, see carrier-pinned. Otherwise, let virtual threads do less work, or"
                         + " raise -Djdk.virtualThreadScheduler.parallelism if processors are idle.");
     }
@@ -24,11 +24,11 @@ public final class CarrierStarvation extends FindingKind {
     @Override
     List<Finding> find(Observation observation, List<Finding> found) {
         VirtualThreadCounts threads = observation.agent().virtualThreads();
-        int carriers = threads.carriers();
-        if (carriers == 0 || threads.mounted() < carriers || threads.queued() < carriers) return List.of();
-        long used = observation.nanosOf(ThreadKind.CARRIER);
+        int carriers = threads.parallelism();
+        if (carriers == 0 || threads.queued() < carriers) return List.of();
+        long runnable = observation.runnableNanosOf(ThreadKind.CARRIER);
         long available = carriers * observation.intervalNanos();
-        String reason = (double) used < BUSY_SHARE * (double) available
+        String reason = (double) runnable < BUSY_SHARE * (double) available
                 ? "so virtual threads block carriers: they are pinned, or in native code"
                 : "so there is more to do than they can";
         return List.of(new Finding(
@@ -36,8 +36,9 @@ public final class CarrierStarvation extends FindingKind {
                 0,
                 number((double) threads.queued()) + " virtual threads wait for a carrier",
                 List.of(
-                        "all " + carriers + " carriers run virtual threads",
-                        "the carriers used " + percent(used, available) + " of their time, " + reason)));
+                        "the scheduler runs up to " + number(carriers) + " at the same time",
+                        "the carriers ran, or waited for a processor, for " + percent(runnable, available)
+                                + " of that, " + reason)));
     }
 
     @Override
@@ -47,17 +48,15 @@ public final class CarrierStarvation extends FindingKind {
 
     @Override
     public List<Alert> alerts() {
-        String carriers = "sum without (jvm_thread_pool_name, jvm_thread_kind)"
-                + " (jvm_thread_count{jvm_thread_kind=\"carrier\"})";
         return List.of(new Alert(
                 "TaskClockCarrierStarvation",
                 5,
                 Alert.Severity.WARNING,
                 """
-                sum without (jvm_thread_virtual_state) (jvm_thread_virtual_count{jvm_thread_virtual_state="queued"}) >= %s
-                and sum without (jvm_thread_virtual_state)
-                (jvm_thread_virtual_count{jvm_thread_virtual_state="mounted"}) >= %s""".formatted(carriers, carriers),
-                Alert.JVM + "{{ $value }} virtual threads wait for a carrier",
+                avg without (jvm_thread_virtual_state)
+                (avg_over_time(jvm_thread_virtual_count{jvm_thread_virtual_state="queued"}[5m]))
+                >= jvm_thread_virtual_parallelism""",
+                Alert.JVM + "{{ $value | humanize }} virtual threads wait for a carrier",
                 ""));
     }
 }

@@ -49,7 +49,7 @@ public record Observation(
      * @param mounts how often virtual threads were mounted; -1 if unknown
      * @param schedulingNanos CPU time that carriers spent on scheduling; 0 if unknown
      * @param sites the call sites with the most yields
-     * @param virtualThreads at the end of the interval
+     * @param virtualThreads as of the agent's last report
      */
     record AgentFigures(
             long yields,
@@ -70,7 +70,8 @@ public record Observation(
             StackSamples samples,
             AgentClient agent,
             LockConvoys convoys) {
-        boolean mayBePinned = samples.lasts(CarrierPinned.isPossible(threads, totals.virtualThreads(), intervalNanos));
+        boolean mayBePinned =
+                samples.mayBePinnedAgain(CarrierPinned.isPossible(threads, totals.virtualThreads(), intervalNanos));
         List<ThreadUsage> suspicious = threads.stream()
                 .filter(thread -> Suspect.isSuspicious(thread, intervalNanos)
                         || (mayBePinned && CarrierPinned.isIdleCarrier(thread, intervalNanos)))
@@ -104,7 +105,7 @@ public record Observation(
     /**
      * Returns what is known without thread dumps. The threads of a pool are one suspect.
      *
-     * @param virtualThreads as of a report of the agent in the interval
+     * @param virtualThreads as of the agent's last report
      * @param container null if there is none
      */
     public static Observation ofPools(
@@ -154,6 +155,15 @@ public record Observation(
 
     long nanosOf(ThreadKind kind) {
         return sum(usages, kind);
+    }
+
+    /** Returns the time for which threads of a kind ran or waited for a processor. */
+    long runnableNanosOf(ThreadKind kind) {
+        long waited = usages.stream()
+                .filter(usage -> usage.kind() == kind)
+                .mapToLong(usage -> Math.max(0, usage.waitNanos()))
+                .sum();
+        return nanosOf(kind) + waited;
     }
 
     int pid() {

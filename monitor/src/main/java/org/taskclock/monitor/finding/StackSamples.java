@@ -55,10 +55,10 @@ public final class StackSamples {
     }
 
     /** Returns whether a virtual thread may be pinned in this interval and may have been in the previous one. */
-    boolean lasts(boolean mayBePinned) {
-        boolean lasts = mayBePinned && mightBePinned;
+    boolean mayBePinnedAgain(boolean mayBePinned) {
+        boolean again = mayBePinned && mightBePinned;
         mightBePinned = mayBePinned;
-        return lasts;
+        return again;
     }
 
     /** Adds a sample of the suspicious threads, if their stacks are known or a dump may be taken. */

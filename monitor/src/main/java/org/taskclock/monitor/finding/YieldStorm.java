@@ -39,6 +39,7 @@ public final class YieldStorm extends FindingKind {
     /** Only yields that the agent counted, or that a sample shows, are certain. */
     @Override
     Finding find(Suspect suspect, Observation observation) {
+        if (!isBusy(suspect.busiest().cpuNanos(), suspect.intervalNanos())) return null;
         StackSamples.Stacks stacks = suspect.stacks();
         Observation.AgentFigures agent = observation.agent();
         List<String> evidence = suspect.evidence();

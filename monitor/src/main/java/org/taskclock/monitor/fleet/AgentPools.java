@@ -25,6 +25,7 @@ import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.sampling.DumpedNames;
 import org.taskclock.monitor.sampling.ProcThread;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -203,12 +204,13 @@ final class AgentPools {
         boolean wasContinuous = isContinuous;
         isContinuous = false;
         virtualThreads = VirtualThreadCounts.UNKNOWN;
+        carriers = Set.of();
         AgentReport report;
         Map<String, long[]> reported = new HashMap<>();
         List<ThreadUsage> usages = new ArrayList<>(reading.pools());
         try {
             report = answer.join();
-            if (report != null) usages.addAll(usages(report, wasContinuous, reported));
+            if (report != null) usages.addAll(usages(report, wasContinuous && areKnown(report, threads), reported));
             failures = 0;
         } catch (CompletionException | AgentReport.AgentReportException e) {
             Throwable cause = e instanceof CompletionException ? e.getCause() : e;
@@ -267,6 +269,15 @@ final class AgentPools {
         return ThreadUsage.ofGroup(pid, new PoolKey(group.name(), ThreadKind.VIRTUAL), live)
                 .cpu(cpu, user)
                 .build();
+    }
+
+    /**
+     * Returns whether the reading has the time of all carriers as such. Otherwise, their pools have that of the virtual
+     * threads, too.
+     */
+    private static boolean areKnown(AgentReport report, Collection<ProcThread> threads) {
+        Set<Long> tids = report.carrierTids();
+        return threads.stream().noneMatch(thread -> DumpedNames.isUnknownCarrier(thread, tids));
     }
 
     /** Returns the states of virtual threads as of the last answer. */

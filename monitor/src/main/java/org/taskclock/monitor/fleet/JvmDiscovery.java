@@ -86,6 +86,11 @@ public final class JvmDiscovery {
         return jvm.startTicks >= ownStartTicks;
     }
 
+    /** Returns the identity of a process; {@code startTicks} is negative if there is none. */
+    public static JvmId idOf(long pid) {
+        return new JvmId(pid, startTicks(pid));
+    }
+
     private static long startTicks(long pid) {
         try {
             String stat =

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcStat;
@@ -234,8 +235,8 @@ public final class PoolSampler implements AutoCloseable {
 
     private PoolReading take() {
         if (agent != null) {
-            names.learnCarriers(agent.carriers());
-            names.learnCarriers(recentAgent.carriers());
+            Set<Long> recent = recentAgent.carriers();
+            names.learnCarriers(recent.isEmpty() ? agent.carriers() : recent);
         }
         sampler.readDetails(Integer.MAX_VALUE);
         for (ProcThread thread : sampler.threads()) count(thread);

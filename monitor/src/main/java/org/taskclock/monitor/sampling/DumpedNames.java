@@ -22,7 +22,10 @@ public final class DumpedNames {
     private final boolean supportsVirtualThreads;
     private final ThreadSampler<ProcThread> sampler;
 
-    /** Pools of threads that a dump showed carrying a virtual thread, or of which an agent knows that they do. */
+    /** The ids of carriers, as the JVM sees them, if an agent reports them. */
+    private Set<Long> carriers = Set.of();
+
+    /** Pools of threads that a dump showed carrying a virtual thread. */
     private final Set<String> carrierPools = new HashSet<>();
 
     /** Pools by the pool of the kernel's truncated name; {@link #AMBIGUOUS} if there are several. */
@@ -55,14 +58,16 @@ public final class DumpedNames {
         }
     }
 
-    /** Takes the ids of carriers from the agent. Their pools are those of carriers from now on. */
+    /** Takes the ids of carriers, as the JVM sees them, from the agent. It knows them by what they do. */
     public void learnCarriers(Set<Long> tids) {
-        for (ProcThread thread : sampler.threads()) {
-            PoolKey pool = thread.pool();
-            if (pool == null || pool.kind() != ThreadKind.JAVA || !tids.contains((long) thread.innerTid())) continue;
-            carrierPools.add(pool.pool());
-            for (ProcThread other : sampler.threads()) if (pool.equals(other.pool())) other.clearPool();
-        }
+        carriers = tids;
+        for (ProcThread thread : sampler.threads()) if (isUnknownCarrier(thread, tids)) thread.clearPool();
+    }
+
+    /** Returns whether one of the carriers has the pool of another kind of thread. */
+    public static boolean isUnknownCarrier(ProcThread thread, Set<Long> tids) {
+        PoolKey pool = thread.pool();
+        return pool != null && pool.kind() == ThreadKind.JAVA && tids.contains((long) thread.innerTid());
     }
 
     /**
@@ -84,8 +89,9 @@ public final class DumpedNames {
     }
 
     private ThreadNames.Owner owner(ProcThread thread, String name, String pool) {
-        if (carrierPools.contains(pool) || (supportsVirtualThreads && ThreadNames.isCarrier(name)))
-            return ThreadNames.Owner.CARRIER;
+        if (carriers.contains((long) thread.innerTid())
+                || carrierPools.contains(pool)
+                || (supportsVirtualThreads && ThreadNames.isCarrier(name))) return ThreadNames.Owner.CARRIER;
         // The launcher's first thread only waits for the main thread that it creates.
         boolean isLauncher = thread.owner() == ThreadNames.Owner.UNKNOWN && thread.id == pid;
         return isLauncher ? ThreadNames.Owner.NOT_JAVA : thread.owner();

@@ -16,7 +16,7 @@ import org.taskclock.metrics.VirtualThreadCounts;
  * @param ownNanos CPU time of the process that takes the readings
  * @param machineUserNanos the part of {@code machineNanos} spent in user mode; -1 if unknown
  * @param heap the JVM's heap; null if unknown
- * @param virtualThreads at the end of the interval
+ * @param virtualThreads as of the agent's last report
  */
 public record ProcessUsage(
         long processNanos,

@@ -12,20 +12,22 @@ import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class CarrierPinnedTest {
-    private static ThreadUsage carrier(int cpuMillis) {
-        return Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, cpuMillis, 0, 0, 1);
+    private static ThreadUsage carrier(int cpuMillis, int switches) {
+        return Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, cpuMillis, 0, 0, switches);
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 3, true", "1, 200, true", "1, 201, false", "0, 3, false"})
-    void shouldFindACarrierThatDoesNotRunItsThread(int sameSamples, int cpuMillis, boolean isFound) {
+    @CsvSource({"1, 3, 1, true", "1, 200, 10, true", "1, 201, 1, false", "1, 3, 11, false", "0, 3, 1, false"})
+    void shouldFindACarrierThatDoesNotRunItsThread(int sameSamples, int cpuMillis, int switches, boolean isFound) {
         StackSamples.Stacks stacks = new StackSamples.Stacks();
         stacks.samples = 2;
+        // An earlier sample, which is no yield storm because the carrier is idle now.
+        stacks.yieldingSamples = cpuMillis < 100 ? 1 : 0;
         stacks.sameCarriedSamples = sameSamples;
         stacks.carriedId = 22;
         stacks.carriedSite = "app.Orders.load(Orders.java:7)";
-        List<Finding> found =
-                Observations.ofThread(carrier(cpuMillis), stacks, 0, -1).findings();
+        List<Finding> found = Observations.ofThread(carrier(cpuMillis, switches), stacks, 0, -1)
+                .findings();
         assertThat(found)
                 .extracting(Finding::kind)
                 .filteredOn(kind -> kind instanceof CarrierPinned)
@@ -43,7 +45,7 @@ class CarrierPinnedTest {
     @CsvSource({"1, 100, true", "1, 300, false", "2, 1100, true", "0, 0, false", "-1, 0, false"})
     void shouldSuspectMountedThreadsThatDoNotRun(int mounted, int cpuMillis, boolean isPossible) {
         VirtualThreadCounts virtual = new VirtualThreadCounts(9, mounted, 0, 2);
-        assertThat(CarrierPinned.isPossible(List.of(carrier(cpuMillis)), virtual, Observations.SECOND))
+        assertThat(CarrierPinned.isPossible(List.of(carrier(cpuMillis, 1)), virtual, Observations.SECOND))
                 .isEqualTo(isPossible);
     }
 }

@@ -14,19 +14,20 @@ import org.taskclock.metrics.VirtualThreadCounts;
 class CarrierStarvationTest {
     @ParameterizedTest
     @CsvSource({
-        "4, 2, 2, 100, pinned",
-        "2, 2, 2, 1900, more to do",
-        "1, 2, 2, 1900, ",
-        "9, 1, 2, 1900, ",
-        "-1, 2, 2, 1900, ",
-        "9, 0, 0, 1900, "
+        "4, 2, 100, 0, pinned",
+        "4, 2, 100, 1800, more to do",
+        "2, 2, 1900, 0, more to do",
+        "1, 2, 1900, 0, ",
+        "-1, 2, 1900, 0, ",
+        "9, 0, 1900, 0, "
     })
-    void shouldFindThreadsThatWaitForACarrier(int queued, int mounted, int carriers, int cpuMillis, String reason) {
+    void shouldFindThreadsThatWaitForACarrier(int queued, int carriers, int cpuMillis, int waitMillis, String reason) {
         Observation.AgentFigures agent = new Observation.AgentFigures(
-                -1, 0, -1, 0, List.of(), new VirtualThreadCounts(100, mounted, queued, carriers));
+                -1, 0, -1, 0, List.of(), new VirtualThreadCounts(100, 2, queued, carriers));
         Observation observation = Observations.of(
                 List.of(),
-                List.of(Observations.thread(1, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, cpuMillis, 0, -1, -1)),
+                List.of(Observations.thread(
+                        1, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, cpuMillis, 0, waitMillis, -1)),
                 agent);
         List<Finding> found = observation.findings().stream()
                 .filter(finding -> finding.kind().equals(new CarrierStarvation()))
@@ -37,18 +38,16 @@ class CarrierStarvationTest {
         assertThat(found.get(0).evidence().get(1)).contains(reason);
     }
 
-    /** In one JVM, twice as many virtual threads are queued as there are carriers; in one, carriers are free. */
+    /** In one JVM, more virtual threads are queued than there are carriers; in the other one, less. */
     @Test
     void shouldRaiseTheAlertIfThreadsWaitForACarrier() throws Exception {
         String series = """
-                jvm_thread_count{pid="7",jvm_thread_pool_name="ForkJoinPool-#-worker-#",jvm_thread_kind="carrier"} 4x20
-                jvm_thread_count{pid="7",jvm_thread_pool_name="main",jvm_thread_kind="java"} 1x20
+                jvm_thread_virtual_parallelism{pid="7"} 4x20
                 jvm_thread_virtual_count{pid="7",jvm_thread_virtual_state="mounted"} 4x20
                 jvm_thread_virtual_count{pid="7",jvm_thread_virtual_state="queued"} 8x20
                 jvm_thread_virtual_count{pid="7",jvm_thread_virtual_state="waiting"} 900x20
-                jvm_thread_count{pid="8",jvm_thread_pool_name="ForkJoinPool-#-worker-#",jvm_thread_kind="carrier"} 4x20
-                jvm_thread_virtual_count{pid="8",jvm_thread_virtual_state="mounted"} 3x20
-                jvm_thread_virtual_count{pid="8",jvm_thread_virtual_state="queued"} 8x20""";
+                jvm_thread_virtual_parallelism{pid="8"} 4x20
+                jvm_thread_virtual_count{pid="8",jvm_thread_virtual_state="queued"} 3x20""";
         AlertRules.check(new CarrierStarvation(), 4, series, "TaskClockCarrierStarvation", "");
         AlertRules.check(new CarrierStarvation(), 10, series, "TaskClockCarrierStarvation", """
                 {pid="7"} orders (pid 7) on host:9464: 8 virtual threads wait for a carrier""");

@@ -134,7 +134,8 @@ public final class Call {
         // The request may succeed in a few seconds.
         if (status == 503 || status == 429) response.getHeaders().put(HttpHeader.RETRY_AFTER, RETRY_SECONDS);
         // Jetty closes the connection if the body has not been read. The client must not send its next request then.
-        if (!HttpMethod.GET.is(request.getMethod())) response.getHeaders().put(HttpHeader.CONNECTION, "close");
+        boolean hasBody = !HttpMethod.GET.is(request.getMethod()) && !HttpMethod.HEAD.is(request.getMethod());
+        if (hasBody && body == null) response.getHeaders().put(HttpHeader.CONNECTION, "close");
         json(status, Json.error(message));
     }
 
