@@ -65,12 +65,15 @@ class KeysPageTest {
         all.add(effect("I", "document.querySelector('[aria-sort]').ariaSort === 'descending'"));
         all.add(effect(">", SORT, "user"));
         all.add(effect("<", SORT, "cpu"));
+        // Rows that move while they are selected would end up elsewhere.
+        all.add(effect("N", SORT, "tid"));
         all.add(effect("Home", ROW, "=== '0'"));
         all.add(effect("ArrowDown", ROW, "=== '1'"));
         all.add(effect("ArrowUp", ROW, "=== '0'"));
         all.add(effect("PageDown", ROW, "> 3"));
         all.add(effect("PageUp", ROW, "=== '0'"));
         all.add(effect("End", ROW, "> 3"));
+        all.add(effect("P", SORT, "cpu"));
         all.add(effect("*", CHILDREN, "> 5"));
         all.add(effect("*", CHILDREN, "=== 0"));
         all.add(effect("t", OFF, "t"));
