@@ -289,15 +289,17 @@ class SameFiguresTest {
         });
         if (!subtracts) return more;
         double[] virtual = new double[2];
+        double[] carriers = new double[2];
         more.forEach((pool, times) -> {
-            for (int i = 0; i < 2; i++) if (pool.kind.equals("virtual")) virtual[i] += times[i];
+            for (int i = 0; i < 2; i++) {
+                if (pool.kind.equals("virtual")) virtual[i] += times[i];
+                if (pool.kind.equals("carrier")) carriers[i] += times[i];
+            }
         });
         more.forEach((pool, times) -> {
-            for (int i = 0; i < 2 && pool.kind.equals("carrier"); i++) {
-                double carried = Math.min(times[i], virtual[i]);
-                times[i] -= carried;
-                virtual[i] -= carried;
-            }
+            if (!pool.kind.equals("carrier")) return;
+            for (int i = 0; i < 2; i++)
+                if (carriers[i] > 0) times[i] -= times[i] * Math.min(1, virtual[i] / carriers[i]);
         });
         return more;
     }

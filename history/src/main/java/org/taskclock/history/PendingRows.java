@@ -62,7 +62,7 @@ final class PendingRows {
         newestSecond = last;
         oldestSecond = Math.min(oldestSecond, split.firstSecond);
         SeriesKeys.Jvm jvm = keys.jvm(sample.jvm(), split.firstSecond, newestSecond + 1);
-        for (ThreadUsage usage : jvm.carried.subtractFrom(sample.pools())) {
+        for (ThreadUsage usage : jvm.ownTime.of(sample.pools())) {
             if (usage.cpuNanos() > 0) add(pools, split, jvm.id, keys.pool(jvm, usage), usage);
         }
         for (ThreadUsage usage : sample.threads()) {
@@ -74,7 +74,7 @@ final class PendingRows {
     }
 
     private static void add(Map<Long, Row> rows, IntervalSplit split, int jvm, int series, ThreadUsage usage) {
-        long user = CarriedTime.user(usage);
+        long user = OwnTime.user(usage);
         for (int i = 0; i < split.seconds; i++) {
             long userPart = split.part(user, i);
             long systemPart = split.part(usage.cpuNanos() - user, i);

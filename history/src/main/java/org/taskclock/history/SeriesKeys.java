@@ -42,7 +42,7 @@ final class SeriesKeys {
         /** The number of consecutive deletions of old rows between which the JVM was not seen. */
         int unseen;
 
-        final CarriedTime carried = new CarriedTime();
+        final OwnTime ownTime = new OwnTime();
         private final Map<PoolKey, Integer> pools = new HashMap<>();
         private final Map<ThreadKey, Integer> threads = new HashMap<>();
 

@@ -40,10 +40,8 @@ public final class PoolCounters {
     private int known;
     private final Map<PoolKey, PoolUsage> totals = new LinkedHashMap<>();
 
-    /** The CPU time of virtual threads that has not yet been subtracted from their carriers' pools. */
-    private long carriedUserNanos;
-
-    private long carriedSystemNanos;
+    private final CarriedTime carriedUser = new CarriedTime();
+    private final CarriedTime carriedSystem = new CarriedTime();
 
     /** Creates counters for up to {@code maxPools} pools, which include {@value #OTHER} of each kind of thread. */
     public PoolCounters(int maxPools) {
@@ -81,19 +79,22 @@ public final class PoolCounters {
     }
 
     private void subtractCarried(Map<PoolKey, PoolUsage> interval) {
+        long user = 0;
+        long system = 0;
         for (PoolUsage usage : interval.values()) {
-            if (usage.kind() != ThreadKind.VIRTUAL) continue;
-            carriedUserNanos += Math.max(0, usage.userNanos());
-            carriedSystemNanos += Math.max(0, usage.systemNanos());
+            if (usage.kind() == ThreadKind.VIRTUAL) {
+                carriedUser.add(usage.userNanos());
+                carriedSystem.add(usage.systemNanos());
+            } else if (usage.kind() == ThreadKind.CARRIER) {
+                user += Math.max(0, usage.userNanos());
+                system += Math.max(0, usage.systemNanos());
+            }
         }
-        interval.replaceAll((key, usage) -> {
-            if (key.kind() != ThreadKind.CARRIER) return usage;
-            long user = Math.min(carriedUserNanos, Math.max(0, usage.userNanos()));
-            long system = Math.min(carriedSystemNanos, Math.max(0, usage.systemNanos()));
-            carriedUserNanos -= user;
-            carriedSystemNanos -= system;
-            return usage.minusCpu(user, system);
-        });
+        carriedUser.begin(user);
+        carriedSystem.begin(system);
+        interval.replaceAll((key, usage) -> key.kind() == ThreadKind.CARRIER
+                ? usage.minusCpu(carriedUser.takeFrom(usage.userNanos()), carriedSystem.takeFrom(usage.systemNanos()))
+                : usage);
     }
 
     /** Returns the total of each known pool. */

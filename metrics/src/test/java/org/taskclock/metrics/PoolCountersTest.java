@@ -72,6 +72,16 @@ class PoolCountersTest {
     }
 
     @Test
+    void shouldSubtractVirtualThreadsFromAllCarriersInProportion() {
+        PoolCounters counters = new PoolCounters(100);
+        counters.add(List.of(
+                usage("carrier", ThreadKind.CARRIER, 30, 0),
+                usage("event-loop", ThreadKind.CARRIER, 10, 0),
+                usage("request", ThreadKind.VIRTUAL, 36, 0)));
+        assertThat(cpuMillis(counters)).isEqualTo(Map.of("carrier", 3L, "event-loop", 1L, "request", 36L));
+    }
+
+    @Test
     void shouldListTheBusiestOfTooManyPools() {
         PoolCounters counters = new PoolCounters(27); // 20 and "other" of each kind
         List<PoolUsage> all = new ArrayList<>();

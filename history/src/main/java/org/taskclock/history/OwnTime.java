@@ -4,30 +4,33 @@ package org.taskclock.history;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.metrics.CarriedTime;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/**
- * Subtracts the CPU time of a JVM's virtual threads, which the kernel counts for their carriers, from the carriers'
- * pools, so that the pools add up to the process. Not thread-safe.
- */
-final class CarriedTime {
-    /** CPU time of virtual threads beyond the known CPU time of their carriers. */
-    private long userNanos;
-
-    private long systemNanos;
+/** The pools of one JVM, without the CPU time of its virtual threads in those of their carriers. Not thread-safe. */
+final class OwnTime {
+    private final CarriedTime userTime = new CarriedTime();
+    private final CarriedTime systemTime = new CarriedTime();
 
     /** Returns the pools of an interval, with the CPU time of virtual threads subtracted from their carriers. */
-    List<ThreadUsage> subtractFrom(List<ThreadUsage> pools) {
-        boolean hasVirtual = false;
+    List<ThreadUsage> of(List<ThreadUsage> pools) {
+        long carrierUser = 0;
+        long carrierSystem = 0;
         for (ThreadUsage usage : pools) {
-            if (usage.kind() != ThreadKind.VIRTUAL || usage.cpuNanos() <= 0) continue;
-            hasVirtual = true;
+            if (usage.cpuNanos() <= 0) continue;
             long user = user(usage);
-            userNanos += user;
-            systemNanos += usage.cpuNanos() - user;
+            if (usage.kind() == ThreadKind.VIRTUAL) {
+                userTime.add(user);
+                systemTime.add(usage.cpuNanos() - user);
+            } else if (usage.kind() == ThreadKind.CARRIER) {
+                carrierUser += user;
+                carrierSystem += usage.cpuNanos() - user;
+            }
         }
-        if (!hasVirtual && userNanos == 0 && systemNanos == 0) return pools;
+        if (userTime.isEmpty() && systemTime.isEmpty()) return pools;
+        userTime.begin(carrierUser);
+        systemTime.begin(carrierSystem);
         List<ThreadUsage> own = new ArrayList<>(pools.size());
         for (ThreadUsage usage : pools)
             own.add(usage.kind() == ThreadKind.CARRIER && usage.cpuNanos() > 0 ? subtractFrom(usage) : usage);
@@ -36,11 +39,8 @@ final class CarriedTime {
 
     private ThreadUsage subtractFrom(ThreadUsage carriers) {
         long user = user(carriers);
-        long system = carriers.cpuNanos() - user;
-        long carriedUser = Math.min(userNanos, user);
-        long carriedSystem = Math.min(systemNanos, system);
-        userNanos -= carriedUser;
-        systemNanos -= carriedSystem;
+        long carriedUser = userTime.takeFrom(user);
+        long carriedSystem = systemTime.takeFrom(carriers.cpuNanos() - user);
         return carriers.change()
                 .cpu(carriers.cpuNanos() - carriedUser - carriedSystem, user - carriedUser)
                 .build();
