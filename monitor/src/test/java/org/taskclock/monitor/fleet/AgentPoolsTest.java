@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -45,6 +46,24 @@ class AgentPoolsTest {
                  "yieldMode":"count", "virtualYields":%d,
                  "virtualThreads":[{"name":"request-#", "live":3, "cpuNanos":%d, "userNanos":%d}]}
                 """.formatted(yields, cpuNanos, cpuNanos / 2));
+    }
+
+    @Test
+    void shouldKnowTheStatesOfVirtualThreadsOnlyIfTheyAreAccountedFor() throws IOException {
+        AgentPools agent = agent(true);
+        String report = """
+                {"pools":[], "carriers":[{"tid":7}, {"tid":0}], "yielders":[], "yieldSites":[], "yieldMode":"pass",
+                 "health":{"features":[{"name":"vthreads", "state":"%s"}]}, "queuedVirtualThreads":5,
+                 "virtualThreadParallelism":2, "virtualThreads":[{"name":"request-#", "live":9, "mounted":2}]}
+                """;
+        answer = AgentReport.parse(report.formatted("on"));
+        read(agent);
+        assertThat(agent.virtualThreads()).isEqualTo(new VirtualThreadCounts(9, 2, 5, 2));
+        assertThat(agent.virtualThreads().waiting()).isEqualTo(2);
+        assertThat(agent.carriers()).containsExactly(7L);
+        answer = AgentReport.parse(report.formatted("off"));
+        read(agent);
+        assertThat(agent.virtualThreads()).isEqualTo(VirtualThreadCounts.UNKNOWN);
     }
 
     private static PoolReading read(AgentPools agent) {
