@@ -60,7 +60,7 @@ final class JvmKeys {
                 started(ticks));
     }
 
-    private String id(JvmDiscovery.JvmId jvm) {
+    String id(JvmDiscovery.JvmId jvm) {
         return jvm.pid() + "-" + Long.toString(jvm.startTicks(), Character.MAX_RADIX) + "-" + boot;
     }
 

@@ -72,6 +72,19 @@ final class SecurityTest {
         return request.append("Connection: close\r\n\r\n").toString();
     }
 
+    /** Jetty closes the connection of a request whose body was not read; clients must know that. */
+    @Test
+    void shouldTellThatTheConnectionOfARefusedRequestIsClosed() throws Exception {
+        try (TestServer server = TestServer.start(directory, settings())) {
+            HttpResponse<String> refused = server.post("/api/marks", "{}", "Origin", "null");
+            assertThat(refused.statusCode()).isEqualTo(403);
+            assertThat(refused.headers().firstValue("Connection")).contains("close");
+            HttpResponse<String> withoutBody = server.get("/api/jvms", "Origin", "null");
+            assertThat(withoutBody.statusCode()).isEqualTo(403);
+            assertThat(withoutBody.headers().firstValue("Connection")).isEmpty();
+        }
+    }
+
     @Test
     void shouldRejectRequestsOfOtherSites() throws Exception {
         try (TestServer server = TestServer.start(directory, settings())) {

@@ -14,8 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadSampler;
 import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AgentReport;
+import org.taskclock.monitor.proc.ProcFile;
+import org.taskclock.monitor.sampling.ProcThread;
+import org.taskclock.monitor.sampling.ProcThreads;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What is added to readings if the agent answers, is missing, or fails, with answers that the tests make up. */
@@ -179,6 +183,39 @@ class AgentPoolsTest {
         answer = report(15 * SECOND, 0);
         tasks.remove(0).run();
         assertThat(cpuNanos(agent)).isEqualTo(5 * SECOND);
+    }
+
+    /** The pool of a carrier that is not known as one also has the time of its virtual threads. */
+    @Test
+    void shouldNotCountTwiceWhatRanOnAnUnknownCarrier() throws IOException {
+        int pid = (int) ProcessHandle.current().pid();
+        ThreadSampler<ProcThread> sampler =
+                new ProcThreads(pid, new ProcFile.Budget(8), new byte[4096], false).sampler(ended -> {});
+        sampler.read(false, pid);
+        ProcThread carrier = sampler.threads().iterator().next();
+        sampler.assign(carrier, new PoolKey("carrier-#", ThreadKind.JAVA), false);
+        AgentPools agent = agent(true);
+        answer = reportOnCarrier(100, pid);
+        assertThat(cpuNanosOn(carrier, agent)).isZero();
+        sampler.assign(carrier, new PoolKey("carrier-#", ThreadKind.CARRIER), false);
+        answer = reportOnCarrier(130, pid);
+        assertThat(cpuNanosOn(carrier, agent)).isEqualTo(30);
+        sampler.close();
+    }
+
+    private static AgentReport reportOnCarrier(long cpuNanos, int tid) throws IOException {
+        return AgentReport.parse("""
+                {"pools":[], "carriers":[{"tid":%d}], "yielders":[], "yieldSites":[], "health":{"features":[]},
+                 "yieldMode":"pass", "virtualThreads":[{"name":"request-#", "live":3, "cpuNanos":%d}]}
+                """.formatted(tid, cpuNanos));
+    }
+
+    private static long cpuNanosOn(ProcThread thread, AgentPools agent) {
+        PoolReading reading = new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        return agent.addTo(reading, List.of(thread), Long.MAX_VALUE)
+                .pools()
+                .get(0)
+                .cpuNanos();
     }
 
     /** A program can report new names each time. */
