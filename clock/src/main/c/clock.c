@@ -64,9 +64,11 @@ static int32_t test_backend(int32_t backend) {
     // Without this, a forked child would take its parent's bases for its own. Asking the kernel shows that its clock
     // has restarted.
     if (!is_wiped_on_fork) return PROBE_NOT_WIPED;
-    int32_t refusal = rseq_prepare(backend);
-    if (!refusal) refusal = probe_markers(backend);
+    uint64_t marker = 0;
+    int32_t refusal = rseq_prepare(backend, &marker);
+    if (!refusal) refusal = probe_markers(backend, marker);
     if (!refusal && !await_rate()) refusal = PROBE_NO_RATE;
+    if (!refusal && !rseq_use_marker(marker)) refusal = PROBE_OTHER_MARKER;
     if (!refusal) time_kernel_read();
     return refusal;
 }
@@ -77,7 +79,7 @@ static int is_temporary(int32_t refusal) { return refusal == PROBE_NO_CHILD || r
 // Tests a backend and switches to it if it is usable. Takes a few tens of milliseconds the first time.
 static int32_t select_backend(int32_t backend) {
     enum { NOT_TESTED = 0, TESTED = 1 };
-    static int32_t results[BACKEND_RSEQ_OWN + 1];  // TESTED + the PROBE_ result
+    static int32_t results[BACKENDS];  // TESTED + the PROBE_ result
     if (backend <= BACKEND_SYSCALL) {
         if (backend == BACKEND_ON) switch_on();
         else if (backend == BACKEND_OFF) switch_off();
@@ -87,7 +89,7 @@ static int32_t select_backend(int32_t backend) {
     if (is_off()) return PROBE_SWITCHED_OFF;
     static int32_t restores_seen;
     if (READ(restores_seen) != READ(process.restores)) {
-        for (int i = 0; i <= BACKEND_RSEQ_OWN; i++) WRITE(results[i], NOT_TESTED);
+        for (int i = 0; i < BACKENDS; i++) WRITE(results[i], NOT_TESTED);
         WRITE(restores_seen, READ(process.restores));
     }
     int32_t known = READ(results[backend]), refusal = known - TESTED;
@@ -96,7 +98,15 @@ static int32_t select_backend(int32_t backend) {
         refusal = test_backend(backend);
         WRITE(results[backend], is_temporary(refusal) ? NOT_TESTED : TESTED + refusal);
     }
+    if (!refusal && backend == BACKEND_RSEQ_TAKE && rseq_user()) refusal = PROBE_RSEQ_USED;
     return refusal ? refusal : use(backend);
+}
+
+// A library that uses restartable sequences has been loaded. Threads give their areas back when they read.
+void stop_taking(void) {
+    int32_t taking = BACKEND_RSEQ_TAKE;
+    if (__atomic_compare_exchange_n(&process.backend, &taking, BACKEND_SYSCALL, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        __atomic_fetch_add(&process.times_on, 1, __ATOMIC_RELAXED);
 }
 
 static int64_t cpu_nanos(void) { return (int64_t)cpu_now(own_clock()); }

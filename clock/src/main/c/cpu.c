@@ -88,14 +88,32 @@ static uint64_t kernel_cpu(struct thread_clock *t) {
     return (uint64_t)cpu;
 }
 
+static int has_marker(const struct thread_clock *t) { return t->marker && t->marker != &no_marker; }
+
+// Libraries may be loaded at any time. So this looks for users before the thread's area is taken, and now and then.
+static int finds_rseq_user(const struct thread_clock *t) {
+    if (current_backend() != BACKEND_RSEQ_TAKE) return 0;
+    return (!t->marker || t->kernel_reads % READS_PER_CALIBRATION == 0) && rseq_user();
+}
+
+static void give_marker_back(struct thread_clock *t) {
+    if (!has_marker(t)) return;
+    WRITE(t->life, 0);
+    if (rseq_give_back(t->marker)) t->marker = 0;
+}
+
 // Returns whether a base is worth a marker and two counter reads. A thread that is always switched out before it can
 // use a base stops taking bases, except for two in a row now and then, to detect whether this has changed.
 static int should_take_base(struct thread_clock *t) {
+    if (finds_rseq_user(t)) stop_taking();
     int backend = current_backend();
-    if (backend == BACKEND_SYSCALL) return 0;
+    if (backend == BACKEND_SYSCALL) {
+        give_marker_back(t);
+        return 0;
+    }
     if (!t->marker) {
         volatile uint64_t *address = rseq_marker_address(backend);
-        if (address) start_publishing(t);
+        if (address && !t->published) start_publishing(t);
         t->marker = address ? address : &no_marker;
     }
     if (t->marker == &no_marker) return 0;
@@ -179,8 +197,6 @@ __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
     uint64_t cpu = kernel_cpu(t);
     return cpu == UNKNOWN ? UNKNOWN : monotonic_cpu(t, cpu);
 }
-
-static int has_marker(const struct thread_clock *t) { return t->marker && t->marker != &no_marker; }
 
 // Sets the marker without asking the kernel, so there is no base. Returns 0 if markers or the counter cannot be used.
 int set_own_marker(struct thread_clock *t) {

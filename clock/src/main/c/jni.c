@@ -211,6 +211,12 @@ static jstring libc(JNIEnv *env, jclass c) {
     return gnu_get_libc_version ? (*env)->NewStringUTF(env, gnu_get_libc_version()) : 0;
 }
 
+static jstring rseqUser(JNIEnv *env, jclass c) {
+    (void)c;
+    const char *path = rseq_user();
+    return path ? (*env)->NewStringUTF(env, path) : 0;
+}
+
 static jint ownTid(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     return own_tid();
@@ -291,6 +297,7 @@ static const JNINativeMethod library_methods[] = {
     {"machineChanged", "()V", (void *)machineChanged},
     {"hasCarriers", "()Z", (void *)hasCarriers},
     {"libc", "()Ljava/lang/String;", (void *)libc},
+    {"rseqUser", "()Ljava/lang/String;", (void *)rseqUser},
     {"ownTid", "()I", (void *)ownTid},
     {"tid", "(Ljava/lang/Thread;)I", (void *)tid},
     {"tids", "([I)I", (void *)tids},

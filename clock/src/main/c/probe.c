@@ -30,6 +30,7 @@ struct trial {
     char area[MAX_AREA_SIZE] __attribute__((aligned(MAX_AREA_SIZE)));
     uint32_t area_length;
     int backend;
+    uint64_t marker;
     int64_t deadline;  // by raw_clock_nanos()
     int32_t subject;   // pid
     int is_done;
@@ -129,7 +130,7 @@ static int try_marker(struct trial *trial) {
     if (!pin_to_current_cpu()) return PROBE_CANNOT_PIN;
     volatile uint64_t *address = rseq_register(trial->area, trial->area_length, trial->backend);
     if (!address) return PROBE_REGISTRATION_REFUSED;
-    uint64_t marker = process_marker();
+    uint64_t marker = trial->marker;
     if (!blocking_removes(address, marker)) return PROBE_KEPT_BY_BLOCKING;
     if (!survives_system_calls(address, marker)) return PROBE_CLEARED_BY_SYSCALLS;
     long pid = start_child(trial->preemptor_stack, preemptor, trial);
@@ -148,11 +149,12 @@ static void subject(void *argument) {
 
 // ---- in the JVM process
 
-int probe_markers(int backend) {
+int probe_markers(int backend, uint64_t marker) {
     if (rseq_area_length(backend) > MAX_AREA_SIZE) return PROBE_REGISTRATION_REFUSED;
     struct trial *trial = map_pages(sizeof *trial);
     if (!trial) return PROBE_OUT_OF_MEMORY;
     trial->backend = backend;
+    trial->marker = marker;
     trial->area_length = rseq_area_length(backend);
     trial->deadline = raw_clock_nanos() + TIMEOUT;
     trial->verdict = NO_VERDICT;

@@ -8,7 +8,7 @@
 // Any mapping can have that name, and we call the functions in the table. So a page is accepted only if it is mapped as
 // publish_page maps it, its functions are in executable memory of one file, and that file is a copy of this library.
 
-#include "shared.h"
+#include "maps.h"
 
 #include <linux/fcntl.h>
 #include <linux/memfd.h>
@@ -34,87 +34,12 @@ __attribute__((visibility("hidden"))) void *memset(void *memory, int value, size
 const char library_identity[] __attribute__((visibility("hidden"))) =
     "taskclock library, table of functions " TASKCLOCK_ABI_NAME;
 
-struct mapping {
-    uint64_t start, end, offset, inode;
-    const char *permissions, *device, *path;  // these point into the line
-};
-
-struct lines {
-    long fd;
-    int length, next;
-    char text[PAGE];
-};
-
-static int open_maps(struct lines *in) {
-    in->length = in->next = 0;
-    in->fd = SYSCALL(__NR_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    return in->fd >= 0;
-}
-
-// Returns the next line without its newline, or null at the end. Lines longer than the buffer are dropped; ours is
-// shorter.
-static char *next_line(struct lines *in) {
-    for (;;) {
-        for (int i = in->next; i < in->length; i++) {
-            if (in->text[i] != '\n') continue;
-            char *line = in->text + in->next;
-            in->text[i] = 0;
-            in->next = i + 1;
-            return line;
-        }
-        int kept = in->length - in->next;
-        if (kept >= PAGE - 1) kept = 0;
-        for (int i = 0; i < kept; i++) in->text[i] = in->text[in->next + i];
-        long got = SYSCALL(__NR_read, in->fd, in->text + kept, PAGE - 1 - kept);
-        in->next = 0;
-        in->length = kept + (int)(got > 0 ? got : 0);
-        if (got <= 0) return 0;
-    }
-}
-
-static uint64_t number(char **text, uint64_t base) {
-    uint64_t value = 0;
-    for (;; (*text)++) {
-        char c = **text;
-        if (c >= '0' && c <= '9') value = value * base + (uint64_t)(c - '0');
-        else if (base == 16 && c >= 'a' && c <= 'f') value = value * base + (uint64_t)(c - 'a' + 10);
-        else return value;
-    }
-}
-
-// Returns the next field and replaces the space that ends it with 0.
-static const char *field(char **text) {
-    while (**text == ' ') (*text)++;
-    const char *start = *text;
-    while (**text && **text != ' ') (*text)++;
-    if (**text) *(*text)++ = 0;
-    return start;
-}
-
-// Parses a line: START-END PERMISSIONS OFFSET DEVICE INODE PATH (proc_pid_maps(5)). The path may contain spaces.
-static int next_mapping(struct lines *in, struct mapping *m) {
-    char *text = next_line(in);
-    if (!text) return 0;
-    m->start = number(&text, 16);
-    if (*text == '-') text++;
-    m->end = number(&text, 16);
-    m->permissions = field(&text);
-    while (*text == ' ') text++;
-    m->offset = number(&text, 16);
-    m->device = field(&text);
-    while (*text == ' ') text++;
-    m->inode = number(&text, 10);
-    while (*text == ' ') text++;
-    m->path = text;
-    return 1;
-}
-
 // Finds the mapping that contains an address. Its strings are valid until the next line is read.
 static int find_mapping(struct lines *in, const void *address, struct mapping *m) {
     if (!open_maps(in)) return 0;
     int found = 0;
     while (!found && next_mapping(in, m)) found = (uint64_t)address >= m->start && (uint64_t)address < m->end;
-    SYSCALL(__NR_close, in->fd);
+    close_maps(in);
     return found;
 }
 
@@ -158,7 +83,7 @@ const struct functions *find_shared_functions(struct sharing *sharing) {
         if (strings_equal(m.permissions, "r--p") && is_one_page && is_taskclock_page(page)) found = page;
         else sharing->foreign_pages++;
     }
-    SYSCALL(__NR_close, in.fd);
+    close_maps(&in);
     return found;
 }
 

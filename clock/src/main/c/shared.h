@@ -116,7 +116,7 @@ struct functions {
 };
 
 // The ways to read CPU time. The numbers are those of org.taskclock.Backend. 0 is the state before selection.
-enum { BACKEND_SYSCALL, BACKEND_RSEQ, BACKEND_RSEQ_OWN };
+enum { BACKEND_SYSCALL, BACKEND_RSEQ, BACKEND_RSEQ_OWN, BACKEND_RSEQ_TAKE, BACKENDS };
 // Arguments of selectBackend that are no backends: the kill switch of the process, which all copies obey. After
 // BACKEND_OFF, the system call is in use and no other backend can be selected until BACKEND_ON.
 enum { BACKEND_OFF = -1, BACKEND_ON = -2 };
@@ -140,7 +140,10 @@ enum {
     PROBE_OUT_OF_MEMORY,
     PROBE_COUNTER_SLOW,  // reading the counter takes longer than asking the kernel
     PROBE_SWITCHED_OFF,  // by BACKEND_OFF
-    PROBE_NOT_WIPED      // a forked child would find our state, because madvise fails
+    PROBE_NOT_WIPED,     // a forked child would find our state, because madvise fails
+    PROBE_RSEQ_USED,     // other code uses restartable sequences
+    PROBE_OTHER_MARKER,  // threads of this process use the marker of another backend
+    PROBE_LIBC_AREA      // the length of libc's area is unknown
 };
 
 // ---- shared.c

@@ -13,6 +13,8 @@
 //   slots.c        per-thread records that outlive their threads
 //   readings.c     what each thread last read of itself, for readers on other threads
 //   rseq.c         markers that show whether a thread was switched out
+//   rseq_users.c   finds other code that uses restartable sequences
+//   maps.h, .c     reads /proc/self/maps
 //   probe.c        tests whether this kernel removes the markers
 //   clock.c        the function table and the selection of the backend
 //   shared.h, .c   shares the first copy's functions and state with all copies in the process
@@ -132,18 +134,29 @@ int64_t now_user_nanos(void);
 
 // ---- rseq.c
 
-int rseq_prepare(int backend);                        // returns a PROBE_ result
+int rseq_prepare(int backend, uint64_t *marker);      // returns a PROBE_ result and the marker to be tested
+int rseq_use_marker(uint64_t marker);                 // 0 if threads already use another one
 volatile uint64_t *rseq_marker_address(int backend);  // for the calling thread; null if it has no area
+int rseq_give_back(volatile uint64_t *marker);        // undoes what rseq_marker_address did on BACKEND_RSEQ_TAKE
 uint32_t rseq_area_length(int backend);
+// Registers an area of that length as libc would, and on backends with areas of our own, replaces it by such an area.
 volatile uint64_t *rseq_register(void *memory, uint32_t length, int backend);  // null if the kernel refuses
+
+// ---- rseq_users.c
+
+uint32_t rseq_signature(void);
+// Returns the path of a file with code that uses restartable sequences, or null. Takes milliseconds the first time and
+// after a library has been loaded.
+const char *rseq_user(void);
 
 // ---- probe.c
 
-int probe_markers(int backend);  // returns a PROBE_ result; takes a few tens of ms
+int probe_markers(int backend, uint64_t marker);  // returns a PROBE_ result; takes a few tens of ms
 
 // ---- clock.c
 
 void clock_init(void);
+void stop_taking(void);
 extern const struct functions own_functions;
 
 // ---- shared.c

@@ -28,17 +28,21 @@
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELAXED)
 #endif
 #include "carriers.c"
+#include "maps.c"
+#include "rseq_users.c"
 #include "rseq.c"
 #include "clock.c"
 
 const char library_identity[] = "a check";
 
 // Returns the backend named by the program's only argument.
-static int parse_backend(int count, char **arguments) {
+static inline int parse_backend(int count, char **arguments) {
+    static const char *const names[BACKENDS] = {0, "rseq", "rseq-own", "rseq-take"};
     CHECK(count == 2);
-    int own = !strcmp(arguments[1], "rseq-own");
-    CHECK(own || !strcmp(arguments[1], "rseq"));
-    return own ? BACKEND_RSEQ_OWN : BACKEND_RSEQ;
+    int backend = BACKENDS - 1;
+    while (backend && strcmp(arguments[1], names[backend])) backend--;
+    CHECK(backend);
+    return backend;
 }
 
 static const char *probe_failure_text(int32_t probe_result) {
@@ -57,6 +61,9 @@ static const char *probe_failure_text(int32_t probe_result) {
         case PROBE_CLEARED_BY_SYSCALLS: return "the kernel removes the marker at each system call";
         case PROBE_NO_RATE: return "the counter's rate did not settle";
         case PROBE_COUNTER_SLOW: return "reading the counter takes longer than asking the kernel";
+        case PROBE_RSEQ_USED: return rseq_user();
+        case PROBE_OTHER_MARKER: return "another marker is in use";
+        case PROBE_LIBC_AREA: return "the length of the C library's area is unknown";
         default: return "out of memory";
     }
 }

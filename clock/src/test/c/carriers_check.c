@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Usage: check-carriers rseq|rseq-own
+// Usage: check-carriers rseq|rseq-own|rseq-take
 //
 // Compares the CPU time of each mount with the kernel's, on carriers that are switched out in some mounts and between
 // them, as in a server. Prints how far both differ.

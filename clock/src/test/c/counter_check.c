@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Usage: check-counter rseq|rseq-own
+// Usage: check-counter rseq|rseq-own|rseq-take
 //
 // Checks counter faults that markers do not reveal: the counter keeps running while the thread does not, changes its
 // rate, stops, or jumps. A simulated counter replaces the real one.
@@ -255,9 +255,10 @@ static void check_coarse_counter(void) {
 
 static void check_intercepted_counter(int backend) {
     is_intercepted = 1;
-    CHECK(rseq_prepare(backend) == PROBE_COUNTER_SLOW);
+    uint64_t marker;
+    CHECK(rseq_prepare(backend, &marker) == PROBE_COUNTER_SLOW);
     is_intercepted = 0;
-    CHECK(rseq_prepare(backend) == PROBE_USABLE);
+    CHECK(rseq_prepare(backend, &marker) == PROBE_USABLE);
 }
 
 int main(int count, char **arguments) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Usage: check-state rseq|rseq-own
+// Usage: check-state rseq|rseq-own|rseq-take
 //
 // Checks the state of the process: that a forked child does not find it, that the kill switch cannot be missed, and
 // that a reading of a thread by its id is never smaller than what the thread last read of itself.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Usage: check-switches rseq|rseq-own
+// Usage: check-switches rseq|rseq-own|rseq-take
 //
 // Causes a context switch, or a signal whose handler reads the clock, at each step of a reading. To do this, it
 // intercepts the counter, system calls, and accesses to shared state, so even windows of a nanosecond are always hit.
@@ -338,8 +338,9 @@ static void compare_in_child(int tested_backend) {
     for (int i = 0; i < 100; i++) read_and_compare();
     CHECK(own_functions.selectBackend(tested_backend) == PROBE_USABLE);
     for (int i = 0; i < 100; i++) read_and_compare();
-    CHECK(self.marker == inherited);
-    if (tested_backend == BACKEND_RSEQ_OWN) {
+    // The child has given the inherited area back, and then taken its own.
+    CHECK((self.marker == inherited) == (tested_backend != BACKEND_RSEQ_TAKE));
+    if (tested_backend != BACKEND_RSEQ) {
         // The inherited area is in a page of the parent. The child's next thread must not get a slot from that page.
         char *slot = claim_slot(&process.areas, sizeof(struct area_slot), own_tid());
         CHECK(slot && ((uintptr_t)slot ^ (uintptr_t)inherited) >= PAGE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Usage: check-threads rseq|rseq-own
+// Usage: check-threads rseq|rseq-own|rseq-take
 //
 // Checks the state that threads share: the pool of areas, the calibration, and the life of bases. Thousands of
 // short-lived threads read the clock while other threads read continuously and the counter is calibrated repeatedly. It
@@ -97,7 +97,7 @@ static void *run_thread(void *barrier) {
     pthread_barrier_wait(barrier);  // so that all threads claim their areas at the same time
     int64_t last = read_once(0);
     CHECK(self.marker && self.marker != &no_marker);
-    int32_t *slot = tested_backend == BACKEND_RSEQ_OWN ? slot_of_marker(self.marker) : 0;
+    int32_t *slot = tested_backend != BACKEND_RSEQ ? slot_of_marker(self.marker) : 0;
     if (slot) take_ownership(slot, slot + 1);
     // All threads are carriers at the same time, each with its own record.
     struct carrier *c = (struct carrier *)own_functions.mount(0, 0);
@@ -217,7 +217,7 @@ int main(int count, char **arguments) {
     WRITE(done, 1);
     for (int i = 0; i < READERS; i++) CHECK(pthread_join(readers[i], 0) == 0);
     if (probe_result == PROBE_USABLE) {
-        if (tested_backend == BACKEND_RSEQ_OWN) check_pages("areas", &process.areas, sizeof(struct area_slot));
+        if (tested_backend != BACKEND_RSEQ) check_pages("areas", &process.areas, sizeof(struct area_slot));
         else CHECK(count_pages(&process.areas) == 0);
         check_pages("carriers", &process.carriers, sizeof(struct carrier));
         check_carrier_totals();

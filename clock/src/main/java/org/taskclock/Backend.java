@@ -20,10 +20,16 @@ public enum Backend {
      * ({@code GLIBC_TUNABLES=glibc.pthread.rseq=0}). Works on kernels up to 6.18, and on 7.0 and later.
      */
     RSEQ_OWN(2),
+    /**
+     * Like {@link #RSEQ_OWN}, but takes the place of the area that the C library has registered, in each thread that
+     * reads. Not used unless it is {@linkplain #allowTake allowed}, because a library that uses restartable sequences
+     * itself and is loaded later may abort the process. Works on the kernels on which {@link #RSEQ_OWN} works.
+     */
+    RSEQ_TAKE(3),
     /** One system call: {@code clock_gettime} with an id that needs no lookup. Works on any Linux, with any libc. */
     SYSCALL(0),
     /** The JVM's {@link java.lang.management.ThreadMXBean}. Used on other systems or without the native library. */
-    MXBEAN(3);
+    MXBEAN(4);
 
     /** The number that shared.h uses. */
     final int number;
@@ -50,6 +56,18 @@ public enum Backend {
      */
     public static Backend decided() {
         return Backends.decided();
+    }
+
+    /**
+     * Allows or forbids {@link #RSEQ_TAKE} in this process and has the backend selected again, which takes some tens of
+     * milliseconds. If it is forbidden while it is in use, each thread gives the C library's area back when it next
+     * reads. {@code -Dtaskclock.backend=rseq-take} does the same, but fails if the backend cannot be used.
+     *
+     * @param allowed whether it may be used if no better backend works
+     * @return the backend in use
+     */
+    public static Backend allowTake(boolean allowed) {
+        return Backends.allowTake(allowed);
     }
 
     /** Returns the name that {@code -Dtaskclock.backend} accepts. */

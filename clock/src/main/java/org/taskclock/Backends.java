@@ -28,6 +28,9 @@ final class Backends {
     private static String[] results;
 
     private static boolean isSelected;
+
+    private static boolean isTakeAllowed;
+
     /** Whether a backend was rejected for lack of a process or of memory. */
     private static boolean mayImprove;
 
@@ -88,9 +91,8 @@ final class Backends {
 
     private static Backend nativeBackend() {
         long number = Library.backendInUse();
-        return number == Backend.RSEQ.number
-                ? Backend.RSEQ
-                : number == Backend.RSEQ_OWN.number ? Backend.RSEQ_OWN : Backend.SYSCALL;
+        for (Backend backend : Backend.values()) if (backend.number == number) return backend;
+        return Backend.SYSCALL;
     }
 
     static Backend decided() {
@@ -130,8 +132,23 @@ final class Backends {
         mayImprove = false;
         changesSeen = Library.changes();
         if (forced != null) trySelect(forced);
-        else if (trySelect(Backend.RSEQ) != null) trySelect(Backend.RSEQ_OWN);
+        else if (trySelect(Backend.RSEQ) != null && trySelect(Backend.RSEQ_OWN) != null && isTakeAllowed)
+            trySelect(Backend.RSEQ_TAKE);
         isSelected = true;
+    }
+
+    static Backend allowTake(boolean allowed) {
+        if (!Preparation.runNow()) return Backend.MXBEAN;
+        setTakeAllowed(allowed);
+        return inUse();
+    }
+
+    private static synchronized void setTakeAllowed(boolean allowed) {
+        if (isTakeAllowed == allowed) return;
+        isTakeAllowed = allowed;
+        if (!allowed) results[Backend.RSEQ_TAKE.number] = null;
+        if (!allowed && forced == null && nativeBackend() == Backend.RSEQ_TAKE) trySelect(Backend.SYSCALL);
+        select();
     }
 
     /** Tests a backend and switches the native code to it. Returns null, or the reason why it is not usable. */
@@ -191,7 +208,7 @@ final class Backends {
     }
 
     private static boolean readsCounter(Backend backend) {
-        return backend == Backend.RSEQ || backend == Backend.RSEQ_OWN;
+        return backend != Backend.SYSCALL && backend != Backend.MXBEAN;
     }
 
     private static ClockStatus.Calibration calibration() {
@@ -214,6 +231,8 @@ final class Backends {
         else if (Library.isApart()) refusal = "another copy of TaskClock in this process shares its state";
         else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
         else if (result != null) refusal = result.isEmpty() ? null : result;
+        else if (backend == Backend.RSEQ_TAKE && current == Backend.SYSCALL)
+            refusal = "not allowed: -D" + PROPERTY + "=rseq-take, or backend=rseq-take of the agent, allow it";
         else refusal = "not tested, because " + current + " is in use";
         return new ClockStatus.Verdict(
                 backend, refusal == null, refusal == null ? description(backend, current) : refusal);
@@ -228,10 +247,12 @@ final class Backends {
         String method = "one clock_gettime call with id 0";
         if (backend == Backend.RSEQ) method = "time-stamp counter, with a marker in the C library's area";
         if (backend == Backend.RSEQ_OWN) method = "time-stamp counter, with a marker in our own area";
+        if (backend == Backend.RSEQ_TAKE) method = "time-stamp counter, with our own area instead of the C library's";
         String others = Library.knowsJavaThreads()
                 ? ""
                 : "; other threads through ThreadMXBean, because libjvm's tables are not visible";
-        boolean isAtRisk = backend == Backend.RSEQ_OWN && current == backend && kernelHasRseqDebug();
+        boolean isOurArea = backend == Backend.RSEQ_OWN || backend == Backend.RSEQ_TAKE;
+        boolean isAtRisk = isOurArea && current == backend && kernelHasRseqDebug();
         String risk = isAtRisk ? "; the kernel kills this process if root turns on rseq_debug in debugfs" : "";
         return method + ", through " + Native.binding() + others + risk;
     }

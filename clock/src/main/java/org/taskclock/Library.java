@@ -288,6 +288,9 @@ final class Library {
     /** Returns the version of glibc; null with another C library. */
     static native String libc();
 
+    /** Returns the file with code that uses restartable sequences; null if there is none. */
+    static native String rseqUser();
+
     /** Returns the kernel id of the calling thread; of its carrier on a virtual thread. */
     static native int ownTid();
 

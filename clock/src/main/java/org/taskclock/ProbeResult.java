@@ -48,7 +48,10 @@ final class ProbeResult {
                 "reading the time-stamp counter takes longer than asking the kernel: the hypervisor or the kernel"
                         + " intercepts it";
             case SWITCHED_OFF -> "switched off: the attribute Enabled of the agent's MXBean is false";
-            default -> "the kernel does not clear our memory in a forked child: madvise(MADV_WIPEONFORK) fails";
+            case 17 -> "the kernel does not clear our memory in a forked child: madvise(MADV_WIPEONFORK) fails";
+            case 18 -> "other code in this process uses restartable sequences: " + Library.rseqUser();
+            case 19 -> "threads of this process use the marker of another backend";
+            default -> "the C library's area has an unknown length, so it cannot be taken";
         };
     }
 }

@@ -97,7 +97,7 @@ class BackendTest {
         assertThat(child.exit()).isNotZero();
         assertThat(child.err())
                 .contains("IllegalArgumentException: -Dtaskclock.backend=" + name + ":")
-                .contains("[rseq, rseq-own, syscall, mxbean]");
+                .contains("[rseq, rseq-own, rseq-take, syscall, mxbean]");
     }
 
     @ParameterizedTest
@@ -105,15 +105,45 @@ class BackendTest {
     void shouldReadEverythingOnEachBackend(Backend backend) {
         boolean isRseqOwn = backend == Backend.RSEQ_OWN;
         if (backend == Backend.SYSCALL) assumeNativeLibrary();
-        boolean usesCounter = backend == Backend.RSEQ || isRseqOwn;
-        assumeTrue(
-                !usesCounter || ExpectedBackend.name(isRseqOwn).equals(backend.toString()),
-                "this kernel does not support " + backend);
+        assumeSupported(backend);
         List<String> command = ChildJvm.command(List.of("-Dtaskclock.backend=" + backend), ReadExerciser.class);
         if (isRseqOwn) command.addAll(0, List.of("env", "GLIBC_TUNABLES=glibc.pthread.rseq=0"));
         ChildJvm child = ChildJvm.run(command).succeeded();
         assertThat(child.out()).isEqualTo("all reads passed on " + backend + "\n");
         assertThat(child.err()).isEmpty();
+    }
+
+    private static void assumeSupported(Backend backend) {
+        boolean isSupported =
+                switch (backend) {
+                    case RSEQ -> ExpectedBackend.name(false).equals("rseq");
+                    case RSEQ_OWN, RSEQ_TAKE -> ExpectedBackend.name(true).equals("rseq-own");
+                    default -> true;
+                };
+        assumeTrue(isSupported, "this kernel does not support " + backend);
+    }
+
+    /** Some collectors ask for the processor, which libc otherwise finds in its area. */
+    @ParameterizedTest
+    @ValueSource(strings = {"UseSerialGC", "UseParallelGC", "UseZGC"})
+    void shouldTakeAreasAndGiveThemBack(String collector) {
+        assumeSupported(Backend.RSEQ_TAKE);
+        List<String> options = List.of(
+                "-Dtaskclock.backend=rseq-take",
+                "-Xcheck:jni",
+                "-XX:-UseSerialGC",
+                "-XX:+" + collector,
+                "-XX:+UseNUMA");
+        ChildJvm child = ChildJvm.run(options, TakeProgram.class).succeeded();
+        assertThat(child.out()).isEqualTo("passed\n");
+    }
+
+    @Test
+    void shouldNotTakeAreasUnlessThatIsAllowed() {
+        assumeNativeLibrary();
+        ChildJvm child = ChildJvm.run(StatusPrinter.class).succeeded();
+        String reason = EXPECTED.equals("syscall") ? "not allowed: " : "not tested, because ";
+        assertThat(child.out()).contains("rseq-take-" + reason);
     }
 
     /** The kernel kills processes that use rseq-own when rseq_debug is turned on, which kernels have since 6.19. */
@@ -156,7 +186,7 @@ class BackendTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"rseq", "rseq-own"})
+    @ValueSource(strings = {"rseq", "rseq-own", "rseq-take"})
     void shouldFailIfForcedToRseqWithExactAccuracy(String backend) {
         assumeNativeLibrary();
         List<String> options = List.of("-Dtaskclock.accuracy=exact", "-Dtaskclock.backend=" + backend);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+#ifndef TASKCLOCK_MAPS_H
+#define TASKCLOCK_MAPS_H
+
+#include "shared.h"
+
+struct mapping {
+    uint64_t start, end, offset, inode;
+    const char *permissions, *device, *path;  // these point into the line
+};
+
+struct lines {
+    long fd;
+    int length, next;
+    char text[PAGE];
+};
+
+int open_maps(struct lines *in);                           // 0 if the file cannot be opened
+int next_mapping(struct lines *in, struct mapping *into);  // 0 after the last one; overwrites the previous one's strings
+void close_maps(struct lines *in);
+
+#endif
