@@ -8,8 +8,9 @@
 # restartable sequences under emulation on other kernels, JDKs, and C libraries, and writes a table of the results.
 # Boots each kernel three times: with default arguments, with nohz_full=0-1 (precise accounting), and with rseq_debug=1,
 # with which 6.19 and later kill a process that uses the marker of rseq-own. On each boot, all JDKs run with this
-# machine's glibc (if they support it) and with Debian sid's, with and without GLIBC_TUNABLES=glibc.pthread.rseq=0. Each
-# must choose the backend that the kernel supports, detect the accounting mode, and keep the contract.
+# machine's glibc (if they support it) and with Debian sid's, with and without GLIBC_TUNABLES=glibc.pthread.rseq=0, and
+# with -Dtaskclock.backend=rseq-take,syscall. Each must choose the backend that the kernel supports, detect the
+# accounting mode, and keep the contract.
 #
 #   --arch ARCH   architecture of the guest: x86_64 (default), or aarch64, with default kernel arguments, Debian sid's
 #                 glibc, and fewer kernels
@@ -174,21 +175,29 @@ archive "$work/root" >"$work/root.cpio"
 
 # ---- expected results
 
+# kernel_number KERNEL: 6.18 is 6018
+kernel_number() {
+  local version=${1%-*}
+  echo $((${version%.*} * 1000 + ${version#*.}))
+}
+
 # expected_backend KERNEL TUNABLE BOOT
 expected_backend() {
-  local version=${1%-*} kernel
-  kernel=$((${version%.*} * 1000 + ${version#*.}))
+  local kernel
+  kernel=$(kernel_number "$1")
   if [[ $3 == rseq_debug=1 ]] && ((kernel >= 6019)); then
     # The kernel removes one marker at each system call, and kills a process that uses the other.
     echo syscall
     return
   fi
+  local own=rseq-own
+  [[ $2 != take ]] || own=rseq-take
   if [[ $2 == plain ]]; then
     # 6.19 does not reset glibc's marker when a thread blocks.
     ((kernel < 6019)) && echo rseq || echo syscall
   else
     # Node ids came with 6.3; 6.19 does not rewrite them.
-    ((kernel >= 6003 && kernel < 6019 || kernel >= 7000)) && echo rseq-own || echo syscall
+    ((kernel >= 6003 && kernel < 6019 || kernel >= 7000)) && echo $own || echo syscall
   fi
 }
 
@@ -201,7 +210,8 @@ runs_all() {
   # Four consecutive JDKs get four different combinations.
   [[ ${needs[$1]} ]] || libc=${libcs[(n / 2 % 2 ^ n % 2) % ${#libcs[@]}]}
   ((n % 2)) && tunable=rseq=0
-  [[ $2 == "$libc" && $3 == "$tunable" ]]
+  # From 7.0 on, only taking avoids system calls without preparation.
+  [[ $2 == "$libc" ]] && [[ $3 == "$tunable" || ($3 == take && $(kernel_number "$5") -ge 7000) ]]
 }
 
 # combinations KERNEL BOOT: prints the steps for the guest, in the format of /init.
@@ -210,7 +220,7 @@ combinations() {
   for jdk in "${jdks[@]}"; do
     for libc in "${libcs[@]}"; do
       [[ $libc != host || ! ${needs[$jdk]} ]] || continue
-      for tunable in plain rseq=0; do
+      for tunable in plain rseq=0 take; do
         steps=doctor
         if runs_all "$jdk" "$libc" $tunable "$2" "$1"; then steps+=' contract agent'; fi
         backend=$(expected_backend "$1" $tunable "$2")
@@ -392,7 +402,7 @@ for kernel in "${kernels[@]}"; do
     done <"$work/list/work" | tee -a "$rows" >&2
     for jdk in "${jdks[@]}"; do
       [[ ${needs[$jdk]} ]] || continue
-      for tunable in - rseq=0; do
+      for tunable in - rseq=0 take; do
         echo "| $kernel | ${boot:--} | $jdk | ${libc_version[host]} | $tunable | - | - | - | - | - | - |" \
           "not run: this JDK needs ${needs[$jdk]} |"
       done
@@ -428,7 +438,7 @@ failed=$(number '\*\*FAILED\*\*')
   else
     echo "- architecture: $arch; glibc: ${libc_version[new]} from Debian sid"
   fi
-  echo '- tunable: rseq=0 means `GLIBC_TUNABLES=glibc.pthread.rseq=0`'
+  echo '- tunable: rseq=0 means `GLIBC_TUNABLES=glibc.pthread.rseq=0`, take `-Dtaskclock.backend=rseq-take,syscall`'
   echo "- doctor: \"but split\" (tick accounting: $(number 'but split') combinations) means that the split differs"
   echo '  from getrusage by more than a tick and 1 ms. This is not a failure, because emulated ticks are late: see'
   echo '  `run.sh --help`'

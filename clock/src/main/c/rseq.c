@@ -9,10 +9,10 @@
 //   RSEQ      libc has registered the area. The marker, in rseq_cs, is the address of a descriptor whose range contains
 //             no code: the kernel resets it to null. Kernels 6.19 and later no longer do so if a system call blocks.
 //   RSEQ_OWN  libc leaves registration to us. The marker is a node id that no node has: the kernel overwrites it.
-//   RSEQ_TAKE  like RSEQ_OWN, but libc has registered the area. Each thread replaces it by one of ours when it first
-//             needs a base, and gives it back when it reads after the backend was switched off. When it ends, the kernel
-//             forgets both. Threads that it starts are not registered, because glibc inherits that state; sched_getcpu
-//             then asks the vDSO.
+//   RSEQ_TAKE  like RSEQ_OWN, but libc has registered an area. Each thread replaces it by one of ours when it first
+//             needs a base, and gives it back when it reads after the backend was switched off. When it ends, the
+//             kernel forgets its area. glibc does not register those of threads that it starts; sched_getcpu then asks
+//             the vDSO (aarch64: the kernel).
 //
 // None is used before probe.c has tested it.
 

@@ -64,9 +64,9 @@ public enum Backend {
      * reads. {@code -Dtaskclock.backend=rseq-take} does the same, but fails if the backend cannot be used.
      *
      * @param allowed whether it may be used if no better backend works
-     * @return the backend in use
+     * @return why readings need a system call although it is allowed; null if they need none, or if it is forbidden
      */
-    public static Backend allowTake(boolean allowed) {
+    public static String allowTake(boolean allowed) {
         return Backends.allowTake(allowed);
     }
 

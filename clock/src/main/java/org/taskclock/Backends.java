@@ -13,8 +13,10 @@ import java.util.List;
 final class Backends {
     static final String PROPERTY = "taskclock.backend";
 
-    /** Null unless the property is set. */
-    private static volatile Backend forced;
+    private static final List<Backend> WITHOUT_SYSTEM_CALL = List.of(Backend.RSEQ, Backend.RSEQ_OWN);
+
+    /** The backends that the property names; null if it is not set. */
+    private static volatile List<Backend> forced;
 
     /** Null on {@link Backend#MXBEAN}, and while no thread can be started. */
     private static volatile StartupThread startup;
@@ -54,23 +56,28 @@ final class Backends {
         return true;
     }
 
-    private static void force(Backend backend) {
+    private static void force(List<Backend> backends) {
         mayImprove = false;
-        String refusal = trySelect(backend);
+        String refusal = selectFirst(backends);
         boolean isTemporary = mayImprove || !Preparation.canOpenFiles();
         if (refusal != null && !isTemporary) {
-            throw new IllegalStateException("-D" + PROPERTY + "=" + backend + ": the backend cannot be used here: "
-                    + refusal + "; omit the property to use the best backend that works");
+            throw new IllegalStateException("-D" + PROPERTY + "=" + System.getProperty(PROPERTY)
+                    + ": the backend cannot be used here: " + refusal
+                    + "; omit the property to use the best backend that works");
         }
         // Until a later test succeeds, readings use what is left.
-        forced = backend;
+        forced = backends;
         isSelected = refusal == null;
     }
 
-    private static Backend parse(String name) {
-        for (Backend backend : Backend.values()) if (backend.toString().equals(name)) return backend;
-        throw new IllegalArgumentException(
-                "-D" + PROPERTY + "=" + name + ": no such backend; valid values are " + List.of(Backend.values()));
+    private static List<Backend> parse(String names) {
+        List<Backend> backends = new ArrayList<>();
+        for (String name : names.split(",", -1))
+            for (Backend backend : Backend.values()) if (backend.toString().equals(name)) backends.add(backend);
+        boolean isAlone = backends.size() == 1 || !backends.contains(Backend.MXBEAN);
+        if (isAlone && backends.size() == names.split(",", -1).length) return List.copyOf(backends);
+        throw new IllegalArgumentException("-D" + PROPERTY + "=" + names + ": no such backend; valid values are "
+                + List.of(Backend.values()) + ", or several without mxbean, separated by commas, best first");
     }
 
     /** Starts the thread that selects the backend, unless it is selected already, and upgrades the binding. */
@@ -118,37 +125,56 @@ final class Backends {
     /** Selects the backend again, because this may be another machine. */
     static void selectAfterRestore() {
         // System calls work on every machine.
-        if (forced == Backend.SYSCALL) return;
+        if (List.of(Backend.SYSCALL).equals(forced)) return;
         Library.machineChanged();
         select();
     }
 
     /**
-     * Tests the backends that need no system call, best first, and switches to the first usable one. Instead of a
-     * forced backend, only system calls may be used.
+     * Tests the backends that need no system call, best first, and switches to the first usable one. Instead of forced
+     * backends, only system calls may be used.
      */
     static synchronized void select() {
         isSelected = false;
         mayImprove = false;
         changesSeen = Library.changes();
-        if (forced != null) trySelect(forced);
-        else if (trySelect(Backend.RSEQ) != null && trySelect(Backend.RSEQ_OWN) != null && isTakeAllowed)
-            trySelect(Backend.RSEQ_TAKE);
+        if (forced != null) selectFirst(forced);
+        else if (selectFirst(WITHOUT_SYSTEM_CALL) != null && isTakeAllowed) trySelect(Backend.RSEQ_TAKE);
         isSelected = true;
     }
 
-    static Backend allowTake(boolean allowed) {
-        if (!Preparation.runNow()) return Backend.MXBEAN;
+    /** Switches to the first backend that is usable. Returns null, or the reason why the last one is not. */
+    private static String selectFirst(List<Backend> backends) {
+        String refusal = null;
+        for (Backend backend : backends) {
+            refusal = trySelect(backend);
+            if (refusal == null) break;
+        }
+        return refusal;
+    }
+
+    static String allowTake(boolean allowed) {
+        boolean isNative = Preparation.runNow();
         setTakeAllowed(allowed);
-        return inUse();
+        if (!isNative) return allowed ? beanInsteadOfLibrary() : null;
+        return allowed && !readsCounter(nativeBackend()) ? takeRefusal() : null;
     }
 
     private static synchronized void setTakeAllowed(boolean allowed) {
         if (isTakeAllowed == allowed) return;
         isTakeAllowed = allowed;
-        if (!allowed) results[Backend.RSEQ_TAKE.number] = null;
+        if (!Preparation.isNative()) return;
         if (!allowed && forced == null && nativeBackend() == Backend.RSEQ_TAKE) trySelect(Backend.SYSCALL);
+        if (!allowed) results[Backend.RSEQ_TAKE.number] = null;
         select();
+    }
+
+    private static synchronized String takeRefusal() {
+        return verdict(Backend.RSEQ_TAKE, Backend.SYSCALL).reason();
+    }
+
+    private static synchronized String beanInsteadOfLibrary() {
+        return verdict(Backend.SYSCALL, Backend.MXBEAN).reason();
     }
 
     /** Tests a backend and switches the native code to it. Returns null, or the reason why it is not usable. */
@@ -232,7 +258,7 @@ final class Backends {
         else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
         else if (result != null) refusal = result.isEmpty() ? null : result;
         else if (backend == Backend.RSEQ_TAKE && current == Backend.SYSCALL)
-            refusal = "not allowed: -D" + PROPERTY + "=rseq-take, or backend=rseq-take of the agent, allow it";
+            refusal = "not allowed: -D" + PROPERTY + "=rseq-take, or the agent's option rseq-take=on, allows it";
         else refusal = "not tested, because " + current + " is in use";
         return new ClockStatus.Verdict(
                 backend, refusal == null, refusal == null ? description(backend, current) : refusal);

@@ -57,6 +57,18 @@ class BackendTest {
         assertThat(child.out()).contains("calibration=null\n", "accuracy=null\n");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"rseq-own,syscall | syscall", "rseq,rseq-own,syscall | best"})
+    void shouldUseTheFirstOfSeveralBackendsThatWorks(String backends, String expected) {
+        assumeNativeLibrary();
+        assumeTrue(ExpectedBackend.name(false).equals(EXPECTED), "libc leaves the registration to the clock");
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=" + backends), StatusPrinter.class);
+        assertThat(child.succeeded().out())
+                .contains("backend=" + (expected.equals("best") ? EXPECTED : expected) + "\n");
+    }
+
     @Test
     void shouldLoadNoNativeLibraryIfForcedToMxbean() {
         ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=mxbean"), StatusPrinter.class)
@@ -91,7 +103,7 @@ class BackendTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"fast", "", "SYSCALL"})
+    @ValueSource(strings = {"fast", "", "SYSCALL", "rseq,", "syscall,mxbean", "rseq,fast"})
     void shouldFailIfForcedToAnUnknownBackend(String name) {
         ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=" + name), StatusPrinter.class);
         assertThat(child.exit()).isNotZero();

@@ -45,7 +45,8 @@ public final class AgentController
     private static final String REPORT = "report";
 
     /** The features, or parts of them, that are not needed before the program starts. */
-    private static final List<String> DEFERRED = List.of(Options.BEAN, REPORT, Options.JFR, Options.THREADMXBEAN);
+    private static final List<String> DEFERRED =
+            List.of(Options.RSEQ_TAKE, Options.BEAN, REPORT, Options.JFR, Options.THREADMXBEAN);
 
     private final AgentLoader loader;
     private final Instrumentation instrumentation;
@@ -64,6 +65,9 @@ public final class AgentController
     private ExitSummary summary;
 
     private boolean answersVirtual;
+
+    /** Whether the clock may take the C library's areas. */
+    private boolean takesAreas;
 
     /** Whether the program is running, rather than waiting for the agent. */
     private boolean isProgramRunning;
@@ -204,6 +208,7 @@ public final class AgentController
             case Options.YIELD -> () -> setYieldModes(Options.NONE);
             case Options.BEAN -> () -> setBean("off");
             case Options.JFR -> () -> setEvents(false);
+            case Options.RSEQ_TAKE -> () -> setRseqTake(false);
             default -> () -> {};
         };
     }
@@ -215,6 +220,8 @@ public final class AgentController
             }
             case REPORT -> setReport();
             case Options.JFR -> setEvents(requestedOptions.isOn(feature));
+            case Options.RSEQ_TAKE ->
+                setRseqTake(requestedOptions.get(feature, "off").equals("on"));
             case Options.THREADMXBEAN -> {
                 if (!isProgramRunning) correctThreadTimes();
             }
@@ -263,10 +270,18 @@ public final class AgentController
             case Options.BEAN -> {
                 if (isProgramRunning) setBean(options.get(feature, "on"));
             }
-            case Options.JFR -> {} // deferred
+            case Options.JFR, Options.RSEQ_TAKE -> {} // deferred
             case Options.SUMMARY -> setSummary(options.given().get(feature));
             default -> throw new IllegalStateException(feature);
         }
+    }
+
+    /** Unless it was on, "off" does not touch the clock. */
+    private void setRseqTake(boolean on) throws FeatureException {
+        if (on == takesAreas) return;
+        takesAreas = on;
+        String refusal = Backend.allowTake(on);
+        if (refusal != null) throw new FeatureException(refusal);
     }
 
     private void setAccounts(boolean on) throws FeatureException {
@@ -352,6 +367,7 @@ public final class AgentController
         if (summary != null) steps.add(summary::stop);
         if (bean != null) steps.add(bean::remove);
         if (reportWriter != null) steps.add(reportWriter::remove);
+        steps.add(() -> setRseqTake(false));
         if (!isEnabled()) steps.add(this::switchClocksOn);
         events = null;
         summary = null;
@@ -466,6 +482,7 @@ public final class AgentController
         features.add(feature(Options.YIELD, yields.mode().toString()));
         features.add(feature(Options.VIRTUAL_YIELD, yields.virtualMode().toString()));
         features.add(feature(Options.BEAN, bean == null ? "off" : bean.mode()));
+        features.add(feature(Options.RSEQ_TAKE, onOrOff(takesAreas)));
         features.add(feature(Options.JFR, onOrOff(events != null)));
         features.add(feature(Options.SUMMARY, onOrOff(summary != null)));
         for (String name : unavailable.keySet()) {

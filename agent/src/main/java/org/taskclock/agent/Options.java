@@ -24,12 +24,15 @@ record Options(boolean detach, Map<String, String> given) {
     /** The agent's own MXBean. */
     static final String BEAN = "bean";
 
+    /** Whether the backend rseq-take may be used. Off by default. */
+    static final String RSEQ_TAKE = "rseq-take";
+
     static final String JFR = "jfr";
     /** The directory for the summary at exit; none by default. */
     static final String SUMMARY = "summary";
 
     /** The features that options control, in the order of their installation. */
-    static final List<String> FEATURES = List.of(VTHREADS, THREADMXBEAN, YIELD, BEAN, JFR, SUMMARY);
+    static final List<String> FEATURES = List.of(RSEQ_TAKE, VTHREADS, THREADMXBEAN, YIELD, BEAN, JFR, SUMMARY);
 
     private static final List<String> SWITCH = List.of("on", "off");
     private static final List<String> YIELD_MODES = List.of("pass", "count", "off");
@@ -41,6 +44,7 @@ record Options(boolean detach, Map<String, String> given) {
             VIRTUAL, List.of("spec", "mxbean"),
             BEAN, List.of("on", "read", "off"),
             JFR, SWITCH,
+            RSEQ_TAKE, List.of("off", "on"),
             SUMMARY, List.of()));
 
     static final Options NONE = new Options(false, Map.of());
@@ -95,7 +99,7 @@ record Options(boolean detach, Map<String, String> given) {
         return given.getOrDefault(name, defaultValue).toLowerCase(Locale.ROOT);
     }
 
-    /** Returns whether a feature is on, which is the default. */
+    /** Returns whether a feature is on that is on by default. */
     boolean isOn(String name) {
         return get(name, "on").equals("on");
     }

@@ -75,6 +75,13 @@ final class AgentOptions {
             description = "TaskClock MXBean: on, read-only, or off (default: on).")
     private BeanMode bean;
 
+    @Option(
+            names = "--rseq-take",
+            paramLabel = "on|off",
+            description = "Whether the clock may replace the C library's restartable-sequences areas, to read without"
+                    + " system calls on Linux 7.0 and later (default: off; see how-it-works.md).")
+    private Switch rseqTake;
+
     @Option(names = "--jfr", paramLabel = "on|off", description = "Flight Recorder events (default: on).")
     private Switch jfr;
 
@@ -94,6 +101,7 @@ final class AgentOptions {
         add(options, "yield", yield);
         add(options, "virtual-yield", virtualYield);
         add(options, "bean", bean);
+        add(options, "rseq-take", rseqTake);
         add(options, "jfr", jfr);
         add(options, "summary", summary);
         return String.join(",", options);

@@ -31,6 +31,8 @@ record AttachPlan(long pid, List<String> changes) {
             List.of("spec", "mxbean"),
             "bean",
             List.of("on", "read", "off"),
+            "rseq-take",
+            SWITCH,
             "jfr",
             SWITCH,
             "summary",
@@ -83,6 +85,9 @@ record AttachPlan(long pid, List<String> changes) {
         List<String> changes = new ArrayList<>();
         changes.add(
                 "loads the agent, two native libraries, and java.lang.TaskClockHooks; opens java.lang to the agent");
+        if (options.getOrDefault("rseq-take", "off").equals("on"))
+            changes.add("replaces the C library's restartable-sequences area of each thread that reads its CPU time,"
+                    + " unless other code uses these areas or a better backend works");
         if (isOn(options, "threadmxbean")) changes.add("replaces four native methods of sun.management.ThreadImpl");
         if (hasVirtualThreads && options.getOrDefault("virtual", "spec").equals("mxbean"))
             changes.add("redefines sun.management.ThreadImpl; all compiled code is discarded");
