@@ -103,6 +103,59 @@ class AgentAttachTest {
     }
 
     @Test
+    void shouldAllowTheClockToTakeAreas() throws IOException, InterruptedException {
+        attachable().run(Taking.class).assertSilent();
+    }
+
+    static final class Taking {
+        public static void main(String[] args) throws Exception {
+            VirtualMachine self = self();
+            attach(self, null);
+            assertThat(rseqTake()).isEqualTo("off");
+            String before = AgentCheck.bean().getBackend();
+            // The programs of this class run on this machine's kernel, whose best backend may be a better one.
+            String allowed = attach(self, "rseq-take=on");
+            assertThat(allowed).doesNotContain("unavailable");
+            String taking = AgentCheck.bean().getBackend();
+            assertThat(taking).isEqualTo(before.equals("syscall") ? "rseq-take" : before);
+            assertThat(rseqTake()).isEqualTo("on");
+            awaitAnswersFromClock();
+            attach(self, "rseq-take=off");
+            assertThat(AgentCheck.bean().getBackend()).isEqualTo(before);
+            attach(self, "rseq-take=on");
+            attach(self, "detach");
+            attach(self, null);
+            assertThat(AgentCheck.bean().getBackend()).isEqualTo(before);
+            assertThat(rseqTake()).isEqualTo("off");
+        }
+
+        private static String rseqTake() throws Exception {
+            return Stream.of(AgentCheck.bean().getFeatures())
+                    .filter(feature -> feature.getName().equals("rseq-take"))
+                    .map(TaskClockMXBean.Feature::getState)
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    @Test
+    void shouldSayWhyTheClockCannotTakeAreas() throws IOException, InterruptedException {
+        JvmLauncher.Result result =
+                attachable().option("-Dtaskclock.accuracy=exact").run(RefusedTaking.class);
+        assertThat(result.exit()).as(result.err()).isZero();
+        assertThat(result.err())
+                .isEqualTo("taskclock: agent: unavailable: rseq-take: -Dtaskclock.accuracy=exact:"
+                        + " every reading must ask the kernel\n");
+    }
+
+    static final class RefusedTaking {
+        public static void main(String[] args) throws Exception {
+            assertThat(attach(self(), "rseq-take=on")).contains("unavailable").contains("rseq-take");
+            assertThat(AgentCheck.bean().getBackend()).isEqualTo("syscall");
+        }
+    }
+
+    @Test
     void shouldAttachAndDetach() throws IOException, InterruptedException {
         attachable().run(AttachAndDetach.class).assertSilent();
     }
