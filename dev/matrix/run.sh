@@ -308,7 +308,7 @@ count() {
 # row KERNEL BOOT LOGS LIBC JDK TUNABLE BACKEND STEPS...
 row() {
   local kernel=$1 boot=$2 name=$3/$4-$5-$6 libc=${libc_version[$4]} jdk=$5 tunable=$6 expected=$7 steps=${*:8}
-  local problems=() backend=none accounting=none doctor=none contract=- agent=- native=- json n log why passed failed
+  local problems=() checks backend=none accounting=none doctor=none contract=- agent=- native=- json n log why passed failed
   local want=tick version=${kernel%-*}
   [[ $boot != nohz_full=* ]] || want=precise
   n=$(attempts "$name.doctor")
@@ -362,7 +362,9 @@ row() {
     passed=$(grep -c ': passed$' "$name.native.$n" 2>/dev/null || true)
     native=${why:-$passed passed}$(earlier native "$name.native" "$expected")
     [[ ! $why ]] || problems+=("C checks: $why")
-    [[ $why ]] || ((passed == 2)) || problems+=('C checks: not run')
+    checks=2
+    [[ $tunable != take ]] || checks=3
+    [[ $why ]] || ((passed == checks)) || problems+=('C checks: not run')
   fi
   local verdict=ok
   if ((${#problems[@]})); then

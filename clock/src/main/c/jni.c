@@ -241,6 +241,11 @@ static jint tids(JNIEnv *env, jclass c, jintArray into) {
     return count;
 }
 
+static jint threadCount(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return count_threads();
+}
+
 static void clocks(JNIEnv *env, jclass c, jintArray ids, jlongArray nanos, jint count) {
     (void)c;
     jint id[CHUNK];
@@ -301,6 +306,7 @@ static const JNINativeMethod library_methods[] = {
     {"ownTid", "()I", (void *)ownTid},
     {"tid", "(Ljava/lang/Thread;)I", (void *)tid},
     {"tids", "([I)I", (void *)tids},
+    {"threadCount", "()I", (void *)threadCount},
     {"clocks", "([I[JI)V", (void *)clocks},
     {"rusage", "([J)Z", (void *)rusage},
     {"rawNanos", "(II)J", (void *)rawNanos},

@@ -61,9 +61,9 @@ static long unregister_area(volatile void *area, uint32_t length) {
 // Registering an area again fails with EBUSY if the length is the right one, and otherwise with EINVAL. Both change
 // nothing.
 static uint32_t length_of_libc_area(void) {
-    enum { STEP = 4, MOST = 1024 };
+    enum { MOST = 1024 };
     if (libc_area()->cpu_id < 0) return READ(libc_length);
-    for (uint32_t length = sizeof(struct area); length <= MOST; length += STEP)
+    for (uint32_t length = sizeof(struct area); length <= MOST; length++)
         if (register_area(libc_area(), length) == -EBUSY) return length;
     return 0;
 }

@@ -39,6 +39,7 @@ long read_file(const char *path, char *text, long length);  // returns the bytes
 int32_t own_tid(void);
 void *map_pages(long length);  // null if there is no memory
 int32_t list_threads(int32_t *tids, int32_t capacity);
+int32_t count_threads(void);  // -1 if unknown
 int64_t raw_nanos(int32_t id, int32_t count);
 
 // ---- slots.c

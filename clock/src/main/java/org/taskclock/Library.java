@@ -300,6 +300,9 @@ final class Library {
     /** Lists the ids of this process's threads. Returns how many there are, or -errno if they cannot be listed. */
     static native int tids(int[] into);
 
+    /** Returns the number of this process's threads; -1 if it is unknown. */
+    static native int threadCount();
+
     /** Reads {@code count} clocks; stores -1 for those that cannot be read. */
     static native void clocks(int[] ids, long[] nanos, int count);
 

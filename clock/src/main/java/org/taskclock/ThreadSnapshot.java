@@ -6,8 +6,9 @@ import java.util.Arrays;
 
 /**
  * Reads the CPU time of all threads of this process: Java threads, garbage collector threads, compiler threads, and
- * others. A reading needs no safepoint. After the first one, each reading takes one system call per thread, and two
- * more for each thread that has run since the previous reading.
+ * others. A reading needs no safepoint. After the first one, each reading takes one system call per thread, and with
+ * user and system time two more for each thread that has run since the previous such reading. The threads are listed
+ * only if they may have changed.
  *
  * <p>The CPU time is each thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the
  * kernel's tick counts (cputime_adjust in kernel/sched/cputime.c). They add up to the CPU time and never go backwards
@@ -26,10 +27,14 @@ public final class ThreadSnapshot {
         final long[] virts;
         final long[] profs;
 
+        /** The CPU time when the user time was determined. */
+        final long[] splitCpus;
+
         Rows(int capacity) {
             tids = new int[capacity];
             cpus = new long[capacity];
             users = new long[capacity];
+            splitCpus = new long[capacity];
             virts = new long[capacity];
             profs = new long[capacity];
         }
@@ -73,21 +78,64 @@ public final class ThreadSnapshot {
     public int read(int[] tids, long[] cpuNanos, long[] userNanos, long[] systemNanos) {
         if (!TaskClock.isNative()) return -1;
         long stamp = Native.tickStamp();
-        int listed = list();
-        if (listed < 0) return -1;
-        readCpus(listed);
-        matchRows();
+        if (!readCpus()) return -1;
         readTicks(stamp != tickStamp || Library.isPrecise());
         splitUser();
         tickStamp = stamp;
         swap();
 
-        System.arraycopy(last.tids, 0, tids, 0, Math.min(last.count, tids.length));
-        System.arraycopy(last.cpus, 0, cpuNanos, 0, Math.min(last.count, cpuNanos.length));
+        copyCpus(tids, cpuNanos);
         System.arraycopy(last.users, 0, userNanos, 0, Math.min(last.count, userNanos.length));
         int stored = Math.min(last.count, systemNanos.length);
         for (int i = 0; i < stored; i++) systemNanos[i] = last.cpus[i] - last.users[i];
         return last.count;
+    }
+
+    /**
+     * Reads all threads of this process, without the split of their CPU time. An array shorter than the number of
+     * threads receives only the first ones. The reading may miss threads that start or end during the call.
+     *
+     * @param tids receives the kernel's thread ids
+     * @param cpuNanos receives CPU time in nanoseconds since the thread started
+     * @return the number of threads, which may exceed the length of an array; -1 on the {@code mxbean} backend, and if
+     *     {@code /proc} is not mounted
+     */
+    public int read(int[] tids, long[] cpuNanos) {
+        if (!TaskClock.isNative() || !readCpus()) return -1;
+        for (int i = 0; i < next.count; i++) {
+            int row = previousRow[i];
+            next.users[i] = row == NEW ? 0 : last.users[row];
+            next.virts[i] = row == NEW ? 0 : last.virts[row];
+            next.profs[i] = row == NEW ? 0 : last.profs[row];
+            next.splitCpus[i] = row == NEW ? 0 : last.splitCpus[row];
+        }
+        swap();
+        copyCpus(tids, cpuNanos);
+        return last.count;
+    }
+
+    private void copyCpus(int[] tids, long[] cpuNanos) {
+        System.arraycopy(last.tids, 0, tids, 0, Math.min(last.count, tids.length));
+        System.arraycopy(last.cpus, 0, cpuNanos, 0, Math.min(last.count, cpuNanos.length));
+    }
+
+    /** Reads the threads into {@code next}. Returns whether they can be listed. */
+    private boolean readCpus() {
+        // As many threads as before, all of which are alive, are the same threads.
+        if (last.count > 0 && Library.threadCount() == last.count) {
+            if (next.tids.length < last.count) next = new Rows(last.tids.length);
+            System.arraycopy(last.tids, 0, next.tids, 0, last.count);
+            readCpus(last.count);
+            if (next.count == last.count) {
+                matchRows();
+                return true;
+            }
+        }
+        int listed = list();
+        if (listed < 0) return false;
+        readCpus(listed);
+        matchRows();
+        return true;
     }
 
     private int list() {
@@ -147,7 +195,7 @@ public final class ThreadSnapshot {
         int requested = 0;
         for (int i = 0; i < next.count; i++) {
             int row = previousRow[i];
-            if (row == NEW || (ticked && last.cpus[row] != next.cpus[i])) {
+            if (row == NEW || (ticked && last.splitCpus[row] != next.cpus[i])) {
                 ids[2 * requested] = ClockId.encode(next.tids[i], true, ClockId.Kind.VIRT);
                 ids[2 * requested + 1] = ClockId.encode(next.tids[i], true, ClockId.Kind.PROF);
                 tickRows[requested++] = i;
@@ -166,10 +214,11 @@ public final class ThreadSnapshot {
     private void splitUser() {
         for (int i = 0; i < next.count; i++) {
             int row = previousRow[i];
-            long lastCpu = row == NEW ? 0 : last.cpus[row];
+            long lastCpu = row == NEW ? 0 : last.splitCpus[row];
             long lastUser = row == NEW ? 0 : last.users[row];
             long target = UserTime.scaled(next.cpus[i], next.virts[i], next.profs[i]);
             next.users[i] = UserTime.monotonic(lastCpu, lastUser, next.cpus[i], target);
+            next.splitCpus[i] = next.cpus[i];
         }
     }
 

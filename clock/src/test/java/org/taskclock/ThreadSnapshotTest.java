@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -136,6 +137,70 @@ class ThreadSnapshotTest {
         done.set(true);
         churn.join();
         worker.join();
+    }
+
+    /** A reading that does not list the threads must nevertheless see that one has ended and another one started. */
+    @Test
+    void shouldFindThreadsThatReplaceOthers() throws InterruptedException {
+        ThreadSnapshot snapshot = new ThreadSnapshot();
+        for (int round = 0; round < 200; round++) {
+            CountDownLatch end = new CountDownLatch(1);
+            Thread thread = new Thread(() -> await(end));
+            thread.start();
+            ThreadClock clock = ThreadClock.of(thread);
+            int tid = clock.tid();
+            assertThat(tidsOf(round % 2 == 0 ? snapshot.read(tids, cpus) : snapshot.read(tids, cpus, users, systems)))
+                    .contains(tid);
+            end.countDown();
+            thread.join();
+            while (clock.tid() > 0) Thread.onSpinWait();
+        }
+    }
+
+    private List<Integer> tidsOf(int count) {
+        return Arrays.stream(tids, 0, count).boxed().toList();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void shouldKnowTheNumberOfThreads() {
+        // Threads of the JVM may start or end in one attempt, but not in all.
+        boolean isEqual = false;
+        for (int i = 0; i < 100 && !isEqual; i++)
+            isEqual = Library.threadCount() == Library.tids(tids) && Library.threadCount() > 0;
+        assertThat(isEqual).isTrue();
+    }
+
+    /** Readings without the split must not disturb those with it. */
+    @Test
+    void shouldSplitTheTimeOfAllReadingsSinceTheLastSplit() {
+        ThreadSnapshot mixed = new ThreadSnapshot();
+        int self = KernelReaders.tid();
+        CpuTime first = timeOf(self, mixed.read(tids, cpus, users, systems));
+        long cpu = first.cpuNanos();
+        for (int i = 0; i < 50; i++) {
+            CpuLoad.burnUser(100_000);
+            int count = mixed.read(tids, cpus);
+            long now = cpus[tidsOf(count).indexOf(self)];
+            assertThat(now).isGreaterThan(cpu);
+            cpu = now;
+        }
+        CpuTime last = timeOf(self, mixed.read(tids, cpus, users, systems));
+        assertThat(last.cpuNanos()).isGreaterThanOrEqualTo(cpu);
+        assertThat(last.minus(first).userNanos())
+                .isGreaterThan(last.minus(first).cpuNanos() / 2);
+    }
+
+    private CpuTime timeOf(int tid, int count) {
+        int row = tidsOf(count).indexOf(tid);
+        return new CpuTime(cpus[row], users[row], systems[row]);
     }
 
     @Test

@@ -21,7 +21,7 @@ public class AllThreadsBenchmark extends BenchmarkSettings {
     private final ThreadMXBean stock = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final ThreadSnapshot snapshot = new ThreadSnapshot();
 
-    @Param({"100", "10000"})
+    @Param({"100", "1000", "10000"})
     public int threads;
 
     private int[] tids;
@@ -54,6 +54,11 @@ public class AllThreadsBenchmark extends BenchmarkSettings {
     @Benchmark
     public int snapshot() {
         return snapshot.read(tids, cpuNanos, userNanos, systemNanos);
+    }
+
+    @Benchmark
+    public int snapshotCpu() {
+        return snapshot.read(tids, cpuNanos);
     }
 
     @Benchmark
