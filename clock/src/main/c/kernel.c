@@ -108,7 +108,7 @@ int32_t list_threads(int32_t *tids, int32_t capacity) {
     return length < 0 ? (int32_t)length : count;
 }
 
-// The kernel adds the number of threads to the two links that every directory has (proc_task_getattr in fs/proc/base.c).
+// The kernel adds the number of threads to the two links of every directory (proc_task_getattr in fs/proc/base.c).
 int32_t count_threads(void) {
     struct statx task;
     long error = SYSCALL(__NR_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &task);
