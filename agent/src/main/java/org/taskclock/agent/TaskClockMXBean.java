@@ -16,7 +16,7 @@ public interface TaskClockMXBean {
     /** Returns the agent's version. */
     String getVersion();
 
-    /** Returns how CPU time is read: rseq, rseq-own, syscall, or mxbean while the kill switch is on. */
+    /** Returns how CPU time is read: rseq, rseq-own, rseq-take, syscall, or mxbean while the kill switch is on. */
     String getBackend();
 
     /** Returns all backends, best first, with the reason why each can or cannot be used here. */
