@@ -32,7 +32,8 @@ public final class SwitchBenchmark extends MeasuringProgram {
     private static final double MAX_PERCENT = 3;
     private static final Gson GSON = new Gson();
 
-    private static final List<Backend> BACKENDS = List.of(Backend.SYSCALL, Backend.RSEQ, Backend.RSEQ_OWN);
+    private static final List<Backend> BACKENDS =
+            List.of(Backend.SYSCALL, Backend.RSEQ, Backend.RSEQ_OWN, Backend.RSEQ_TAKE);
     static final List<ReadingLoop> CONTENDERS =
             List.of(ReadingLoop.NOTHING, ReadingLoop.SYSTEM_CALL, ReadingLoop.CPU_NANOS);
 

@@ -30,7 +30,7 @@ import org.taskclock.report.Result;
 
 /** One run of {@code bench}: plans it, runs JMH, and keeps the measurements so far if interrupted. */
 final class BenchRun {
-    private static final List<String> BACKENDS = List.of("rseq", "rseq-own", "syscall", "mxbean");
+    private static final List<String> BACKENDS = List.of("rseq", "rseq-own", "rseq-take", "syscall", "mxbean");
     private static final long FLAME_MILLIS = 4_000;
 
     private final BenchOptions options;

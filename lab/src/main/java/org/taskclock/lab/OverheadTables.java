@@ -243,7 +243,7 @@ final class OverheadTables {
     static List<Result.Finding> findings(
             Map<String, List<SwitchBenchmark.SwitchCost>> switches, Map<String, List<CadenceResult>> readings) {
         List<Result.Finding> findings = new ArrayList<>();
-        for (String backend : List.of("rseq", "rseq-own")) {
+        for (String backend : List.of("rseq", "rseq-own", "rseq-take")) {
             Map<String, Double> percents = new LinkedHashMap<>();
             switches.forEach((jdk, costs) -> percents.put(jdk, new SwitchCosts(costs).markerPercent(backend)));
             findings.add(new ExperimentClaim(

@@ -59,8 +59,8 @@ public final class BenchOptions {
             split = ",",
             paramLabel = "BACKEND",
             description =
-                    "Measure only this backend: rseq, rseq-own, syscall, or mxbean; repeatable (default: all usable "
-                            + "ones).")
+                    "Measure only this backend: rseq, rseq-own, rseq-take, syscall, or mxbean; repeatable (default:"
+                            + " all usable ones).")
     public List<String> backends = new ArrayList<>();
 
     @Option(
