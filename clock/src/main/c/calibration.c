@@ -96,7 +96,8 @@ static void measure_rate(struct moment now) {
     if (known) {
         if (rate && !differs(rate, known, RATE_TOLERANCE_DIVISOR)) return set_rate(rate, now);
         reset_at(now);
-    } else if (!rate) {
+    } else if (!rate || (!first_rate && now.raw - origin.raw > LONGEST_INTERVAL)) {
+        // Nobody needed the rate until now, and the interval that must agree would be longer than that.
         restart_at(now);
     } else if (!first_rate) {
         first_rate = rate;

@@ -74,7 +74,16 @@ static int32_t test_backend(int32_t backend) {
 }
 
 // Returns whether a later test may have another result, and this one was fast.
-static int is_temporary(int32_t refusal) { return refusal == PROBE_NO_CHILD || refusal == PROBE_OUT_OF_MEMORY; }
+static int is_temporary(int32_t refusal) {
+    return refusal == PROBE_NO_CHILD || refusal == PROBE_OUT_OF_MEMORY || refusal == PROBE_RSEQ_USED;
+}
+
+// Threads give their areas back when they read.
+void stop_taking(void) {
+    int32_t taking = BACKEND_RSEQ_TAKE;
+    if (__atomic_compare_exchange_n(&process.backend, &taking, BACKEND_SYSCALL, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        __atomic_fetch_add(&process.times_on, 1, __ATOMIC_RELAXED);
+}
 
 // Tests a backend and switches to it if it is usable. Takes a few tens of milliseconds the first time.
 static int32_t select_backend(int32_t backend) {
@@ -83,6 +92,7 @@ static int32_t select_backend(int32_t backend) {
     if (backend <= BACKEND_SYSCALL) {
         if (backend == BACKEND_ON) switch_on();
         else if (backend == BACKEND_OFF) switch_off();
+        else if (backend == BACKEND_NO_TAKE) stop_taking();
         else set_backend(BACKEND_SYSCALL);
         return PROBE_USABLE;
     }
@@ -98,15 +108,11 @@ static int32_t select_backend(int32_t backend) {
         refusal = test_backend(backend);
         WRITE(results[backend], is_temporary(refusal) ? NOT_TESTED : TESTED + refusal);
     }
-    if (!refusal && backend == BACKEND_RSEQ_TAKE && rseq_user()) refusal = PROBE_RSEQ_USED;
+    if (!refusal && backend == BACKEND_RSEQ_TAKE && rseq_user()) {
+        stop_taking();
+        refusal = PROBE_RSEQ_USED;
+    }
     return refusal ? refusal : use(backend);
-}
-
-// A library that uses restartable sequences has been loaded. Threads give their areas back when they read.
-void stop_taking(void) {
-    int32_t taking = BACKEND_RSEQ_TAKE;
-    if (__atomic_compare_exchange_n(&process.backend, &taking, BACKEND_SYSCALL, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-        __atomic_fetch_add(&process.times_on, 1, __ATOMIC_RELAXED);
 }
 
 static int64_t cpu_nanos(void) { return (int64_t)cpu_now(own_clock()); }

@@ -7,8 +7,9 @@
 
 __thread struct thread_clock self;
 
-// The marker address of a thread without an area. It is never set, so each reading asks the kernel.
-static volatile uint64_t no_marker;
+// The marker addresses of a thread without an area, and of one that has given its area back. They are never set, so
+// each reading asks the kernel.
+static volatile uint64_t no_marker, given_back;
 
 // The kernel reads its clock at an unknown point between two counter reads, so a base is off by at most half their
 // span.
@@ -88,30 +89,35 @@ static uint64_t kernel_cpu(struct thread_clock *t) {
     return (uint64_t)cpu;
 }
 
-static int has_marker(const struct thread_clock *t) { return t->marker && t->marker != &no_marker; }
-
-// Libraries may be loaded at any time. So this looks for users before the thread's area is taken, and now and then.
-static int finds_rseq_user(const struct thread_clock *t) {
-    if (current_backend() != BACKEND_RSEQ_TAKE) return 0;
-    return (!t->marker || t->kernel_reads % READS_PER_CALIBRATION == 0) && rseq_user();
+static int has_marker(const struct thread_clock *t) {
+    return t->marker && t->marker != &no_marker && t->marker != &given_back;
 }
 
+// A signal handler may do this while a reading uses the base, which then changes.
 static void give_marker_back(struct thread_clock *t) {
-    if (!has_marker(t)) return;
-    WRITE(t->life, 0);
-    if (rseq_give_back(t->marker)) t->marker = 0;
+    if (!t->marker) return;
+    if (has_marker(t)) {
+        WRITE(t->life, 0);
+        WRITE(t->base_counter, 0);
+        if (!rseq_give_back(t->marker)) return;
+    }
+    t->marker = &given_back;
 }
 
 // Returns whether a base is worth a marker and two counter reads. A thread that is always switched out before it can
 // use a base stops taking bases, except for two in a row now and then, to detect whether this has changed.
 static int should_take_base(struct thread_clock *t) {
-    if (finds_rseq_user(t)) stop_taking();
     int backend = current_backend();
     if (backend == BACKEND_SYSCALL) {
         give_marker_back(t);
         return 0;
     }
-    if (!t->marker) {
+    if (!t->marker || t->marker == &given_back) {
+        // A library may have been loaded since the backend was selected.
+        if (backend == BACKEND_RSEQ_TAKE && rseq_user()) {
+            stop_taking();
+            return 0;
+        }
         volatile uint64_t *address = rseq_marker_address(backend);
         if (address && !t->published) start_publishing(t);
         t->marker = address ? address : &no_marker;

@@ -3,8 +3,9 @@
 
 // Finds other code in this process that uses restartable sequences. Before it aborts a sequence, the kernel demands
 // that the signature with which the area was registered precedes the abort handler, and whoever registers an area
-// passes that signature. So all users contain it, whether or not they are linked statically. It is searched for in
-// the code of all mapped files except the C library, which contains it because it registers the areas.
+// passes that signature. So such code contains it, whether or not it is linked statically. It is searched for in the
+// code of all mapped files except the C library, which contains it because it registers the areas. Code that only reads
+// ids in the area is not found: it must expect that there are none.
 
 #include "maps.h"
 #include "taskclock.h"
@@ -62,7 +63,7 @@ static int is_libc(const char *path) {
            starts_with(name, "ld-2.");
 }
 
-// Returns whether the code contains the signature; also if it cannot be read. Chunks overlap by three bytes.
+// Returns whether the code contains the signature; -1 if we may not read it. Chunks overlap by three bytes.
 static int has_signature(const struct mapping *code, char *chunk) {
     uint32_t signature = rseq_signature();
     uint64_t next = code->start;
@@ -71,7 +72,7 @@ static int has_signature(const struct mapping *code, char *chunk) {
         long error = copy_memory(next, chunk, length);
         // The file is shorter than its mapping, so there is no code here.
         if (error == -EFAULT) return 0;
-        if (error) return 1;
+        if (error) return -1;
         for (uint64_t i = 0; i + sizeof signature <= length; i++) {
             uint32_t word;
             __builtin_memcpy(&word, chunk + i, sizeof word);
@@ -87,16 +88,19 @@ static const char *search(char *memory) {
     struct lines in;
     struct mapping m;
     if (!open_maps(&in)) return "unknown, because /proc/self/maps cannot be read";
-    const char *found = 0;
-    while (!found && next_mapping(&in, &m))
-        if (m.permissions[2] == 'x' && m.inode && !is_libc(m.path) && has_signature(&m, memory)) found = m.path;
+    int result = 0;
+    while (!result && next_mapping(&in, &m))
+        if (m.permissions[2] == 'x' && m.inode && !is_libc(m.path))
+            result = m.permissions[0] == 'r' ? has_signature(&m, memory) : 1;
     close_maps(&in);
-    if (!found) return 0;
-    for (int i = 0; i == 0 || found[i - 1]; i++) memory[i] = found[i];
+    if (result < 0) return "unknown, because process_vm_readv is not permitted";
+    if (!result) return 0;
+    for (int i = 0; i == 0 || m.path[i - 1]; i++) memory[i] = m.path[i];
     return memory;
 }
 
 // Two threads may search at the same time; both find the same. A library that is unloaded later remains a user.
+// dl_iterate_phdr takes a lock of the dynamic linker.
 const char *rseq_user(void) {
     int64_t loads = library_loads();
     const char *found = __atomic_load_n(&user, __ATOMIC_ACQUIRE);
@@ -104,7 +108,7 @@ const char *rseq_user(void) {
     char *memory = map_pages(CHUNK);
     found = memory ? search(memory) : "unknown, because memory is exhausted";
     if (memory && found != memory) SYSCALL(__NR_munmap, memory, CHUNK);
-    if (found) __atomic_store_n(&user, found, __ATOMIC_RELEASE);
-    __atomic_store_n(&searched_libraries, loads, __ATOMIC_RELEASE);
+    if (found && found == memory) __atomic_store_n(&user, found, __ATOMIC_RELEASE);
+    if (!found) __atomic_store_n(&searched_libraries, loads, __ATOMIC_RELEASE);
     return found;
 }

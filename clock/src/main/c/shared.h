@@ -82,7 +82,7 @@ struct clock_report {
     int64_t counter_hertz, calibrated_over_nanos, calibration_resets;
     int64_t budget_nanos, life_nanos, observed_nanos, ahead_nanos;
     int64_t restores;  // from a checkpoint
-    int64_t changes;   // restores, and calls with BACKEND_ON; after each, the backend must be selected again
+    int64_t changes;   // restores, and calls with BACKEND_ON or BACKEND_NO_TAKE; after each, the backend must be selected again
     int64_t backend;   // in use now
     int64_t is_off;    // 1 after BACKEND_OFF, 0 after BACKEND_ON
 };
@@ -118,8 +118,9 @@ struct functions {
 // The ways to read CPU time. The numbers are those of org.taskclock.Backend. 0 is the state before selection.
 enum { BACKEND_SYSCALL, BACKEND_RSEQ, BACKEND_RSEQ_OWN, BACKEND_RSEQ_TAKE, BACKENDS };
 // Arguments of selectBackend that are no backends: the kill switch of the process, which all copies obey. After
-// BACKEND_OFF, the system call is in use and no other backend can be selected until BACKEND_ON.
-enum { BACKEND_OFF = -1, BACKEND_ON = -2 };
+// BACKEND_OFF, the system call is in use and no other backend can be selected until BACKEND_ON. BACKEND_NO_TAKE selects
+// the system call instead of BACKEND_RSEQ_TAKE.
+enum { BACKEND_OFF = -1, BACKEND_ON = -2, BACKEND_NO_TAKE = -3 };
 
 // Results of selectBackend: usable, or the reason why not. Backends.java has the messages.
 enum {

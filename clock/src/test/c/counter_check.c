@@ -203,6 +203,15 @@ static void check_first_rate(void) {
     }
 }
 
+// A backend may be selected long after the library was loaded. The first interval must not be as long as that.
+static void check_late_rate(void) {
+    enum { SECONDS = 20 };
+    uint64_t counts = (uint64_t)read_report().counter_hertz * SECONDS;
+    calibration_reset();
+    origin = (struct moment){simulated_counter() - counts, raw_clock_nanos() - SECONDS * NANOS_PER_SECOND};
+    CHECK(await_rate());
+}
+
 // Reads until the rate was measured over the longest interval that many times.
 static void await_measurements(int count) {
     int64_t deadline = raw_clock_nanos() + 60 * NANOS_PER_SECOND;
@@ -281,6 +290,7 @@ int main(int count, char **arguments) {
     check_jump((uint64_t)-(1ll << 39));
     check_jump(1ull << 43);
     check_first_rate();
+    check_late_rate();
     check_drift();
     check_coarse_counter();
     check_intercepted_counter(tested_backend);

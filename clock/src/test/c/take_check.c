@@ -8,7 +8,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "kernel.c"
@@ -18,13 +20,16 @@ extern char **environ;
 
 enum { THREADS = 500, CPUS = 1024 };
 
+// What the host may steal between two bases.
+static const int64_t TOLERANCE = 6000000;  // ns
+
 // What libc sees in its area; negative if the area is not registered.
 static int32_t libc_cpu(void) { return READ(libc_area()->cpu_id); }
 
 static int is_registered_by_libc(void) { return register_area(libc_area(), libc_length) == -EBUSY; }
 
 static int is_taken(void) {
-    struct area *ours = self.marker && self.marker != &no_marker ? (struct area *)(self.marker - 2) : 0;
+    struct area *ours = has_marker(&self) ? (struct area *)(self.marker - 2) : 0;
     return ours && register_area(ours, sizeof *ours) == -EBUSY;
 }
 
@@ -49,7 +54,7 @@ static void check_taken(void) {
 }
 
 static void check_given_back(void) {
-    CHECK(!self.marker && libc_cpu() >= 0 && is_registered_by_libc());
+    CHECK(!has_marker(&self) && libc_cpu() >= 0 && is_registered_by_libc());
     CHECK(libc_cpu() < CPUS && sched_getcpu() >= 0);
 }
 
@@ -94,6 +99,38 @@ static void check_threads(void) {
     for (int i = 0; i < THREADS; i++) run(end_while_taken, 0);
     CHECK(count_areas() < THREADS);
     CHECK(is_taken());
+}
+
+// ---- signals
+
+static int handlers;
+
+static void read_in_handler(int signal) {
+    (void)signal;
+    CHECK(own_functions.cpuNanos() > 0);
+    handlers++;
+}
+
+// A handler may give the area back, or take it, at any instruction of a reading.
+static void check_signals(void) {
+    struct sigaction action = {.sa_handler = read_in_handler};
+    CHECK(sigaction(SIGALRM, &action, 0) == 0);
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    CHECK(setitimer(ITIMER_REAL, &often, 0) == 0);
+    int64_t last = 0;
+    for (int round = 0; round < 2000; round++) {
+        if (round % 2) CHECK(own_functions.selectBackend(BACKEND_NO_TAKE) == PROBE_USABLE);
+        else take();
+        for (int i = 0; i < 2000; i++) {
+            int64_t before = reference_cpu_nanos(), cpu = own_functions.cpuNanos(), after = reference_cpu_nanos();
+            CHECK(cpu >= last && cpu >= before - TOLERANCE && cpu <= after + TOLERANCE);
+            last = cpu;
+        }
+    }
+    CHECK(setitimer(ITIMER_REAL, &never, 0) == 0);
+    CHECK(handlers > 100);
+    take();
+    read_clock_until(1);
 }
 
 // ---- children
@@ -142,16 +179,21 @@ static void *keep_used_area(void *unused) {
     return 0;
 }
 
+static void *notice_user(void *unused) {
+    (void)unused;
+    own_functions.cpuNanos();
+    CHECK(!is_taken());
+    return 0;
+}
+
 static void check_users(const char *library) {
     CHECK(!rseq_user());
     read_clock_until(1);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     CHECK(handle || !printf("%s\n", dlerror()));
     int32_t changes = process.times_on;
-    for (uint32_t i = 0; i < 2 * READS_PER_CALIBRATION && self.marker; i++) {
-        self.life = 0;  // asks the kernel
-        own_functions.cpuNanos();
-    }
+    run(notice_user, 0);
+    read_clock_until(0);
     check_given_back();
     CHECK(process.backend == BACKEND_SYSCALL && process.times_on == changes + 1);
     CHECK(rseq_user() && strstr(rseq_user(), "user"));
@@ -175,6 +217,7 @@ int main(int count, char **arguments) {
     CHECK(is_registered_by_libc() && libc_length >= sizeof(struct area));
     run(keep_used_area, 0);
     check_threads();
+    check_signals();
     check_children("/proc/self/exe");
     own_functions.selectBackend(BACKEND_OFF);
     read_clock_until(0);

@@ -61,7 +61,11 @@ public enum Backend {
     /**
      * Allows or forbids {@link #RSEQ_TAKE} in this process and has the backend selected again, which takes some tens of
      * milliseconds. If it is forbidden while it is in use, each thread gives the C library's area back when it next
-     * reads. {@code -Dtaskclock.backend=rseq-take} does the same, but fails if the backend cannot be used.
+     * reads; one that does not read again keeps ours until it ends. This affects all copies of the library. It has no
+     * effect if {@code -Dtaskclock.backend} names the backends to use.
+     *
+     * <p>On this backend, the first reading of a thread takes a lock of the dynamic linker, so it must not be made in a
+     * signal handler.
      *
      * @param allowed whether it may be used if no better backend works
      * @return why readings need a system call although it is allowed; null if they need none, or if it is forbidden

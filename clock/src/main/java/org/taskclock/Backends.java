@@ -13,6 +13,9 @@ import java.util.List;
 final class Backends {
     static final String PROPERTY = "taskclock.backend";
 
+    /** BACKEND_NO_TAKE in shared.h. */
+    private static final int NO_TAKE = -3;
+
     private static final List<Backend> WITHOUT_SYSTEM_CALL = List.of(Backend.RSEQ, Backend.RSEQ_OWN);
 
     /** The backends that the property names; null if it is not set. */
@@ -161,15 +164,17 @@ final class Backends {
     }
 
     private static synchronized void setTakeAllowed(boolean allowed) {
-        if (isTakeAllowed == allowed) return;
         isTakeAllowed = allowed;
         if (!Preparation.isNative()) return;
-        if (!allowed && forced == null && nativeBackend() == Backend.RSEQ_TAKE) trySelect(Backend.SYSCALL);
-        if (!allowed) results[Backend.RSEQ_TAKE.number] = null;
+        if (!allowed) {
+            Library.selectBackend(NO_TAKE);
+            results[Backend.RSEQ_TAKE.number] = null;
+        }
         select();
     }
 
     private static synchronized String takeRefusal() {
+        if (forced != null) return "-D" + PROPERTY + "=" + System.getProperty(PROPERTY) + " does not name it";
         return verdict(Backend.RSEQ_TAKE, Backend.SYSCALL).reason();
     }
 
@@ -256,6 +261,7 @@ final class Backends {
         else if (backend == Backend.SYSCALL) refusal = libraryRefusal();
         else if (Library.isApart()) refusal = "another copy of TaskClock in this process shares its state";
         else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
+        else if (backend == current) refusal = null; // perhaps another copy has selected it
         else if (result != null) refusal = result.isEmpty() ? null : result;
         else if (backend == Backend.RSEQ_TAKE && current == Backend.SYSCALL)
             refusal = "not allowed: -D" + PROPERTY + "=rseq-take, or the agent's option rseq-take=on, allows it";

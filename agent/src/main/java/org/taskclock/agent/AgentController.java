@@ -281,7 +281,10 @@ public final class AgentController
         if (on == takesAreas) return;
         takesAreas = on;
         String refusal = Backend.allowTake(on);
-        if (refusal != null) throw new FeatureException(refusal);
+        if (refusal == null) return;
+        takesAreas = false;
+        Backend.allowTake(false);
+        throw new FeatureException(refusal);
     }
 
     private void setAccounts(boolean on) throws FeatureException {
@@ -359,6 +362,8 @@ public final class AgentController
     /** Removes everything. If a step fails, the remaining steps still run. */
     synchronized void detach() throws FeatureException {
         List<Step> steps = new ArrayList<>();
+        // First, while threads still read the clock: they give their areas back when they read.
+        steps.add(() -> setRseqTake(false));
         if (times != null) steps.add(times::remove);
         steps.add(() -> yields.setMode(YieldControl.Mode.PASS));
         steps.add(() -> yields.setVirtualMode(YieldControl.Mode.PASS));
@@ -367,7 +372,6 @@ public final class AgentController
         if (summary != null) steps.add(summary::stop);
         if (bean != null) steps.add(bean::remove);
         if (reportWriter != null) steps.add(reportWriter::remove);
-        steps.add(() -> setRseqTake(false));
         if (!isEnabled()) steps.add(this::switchClocksOn);
         events = null;
         summary = null;
@@ -415,11 +419,11 @@ public final class AgentController
         } else {
             optionsBeforeKillSwitch = currentOptions();
             runAll(List.of(
+                    () -> hooks.selectBackend(BACKEND_OFF),
                     () -> setThreadTimes(false),
                     () -> yields.setMode(YieldControl.Mode.PASS),
                     () -> yields.setVirtualMode(YieldControl.Mode.PASS),
-                    accounts::remove,
-                    () -> hooks.selectBackend(BACKEND_OFF)));
+                    accounts::remove));
         }
     }
 

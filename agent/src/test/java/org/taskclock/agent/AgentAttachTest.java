@@ -152,6 +152,7 @@ class AgentAttachTest {
         public static void main(String[] args) throws Exception {
             assertThat(attach(self(), "rseq-take=on")).contains("unavailable").contains("rseq-take");
             assertThat(AgentCheck.bean().getBackend()).isEqualTo("syscall");
+            assertThat(Taking.rseqTake()).isEqualTo("off");
         }
     }
 
