@@ -45,7 +45,7 @@ public class AllThreadsBenchmark extends BenchmarkSettings {
         clockIds = SnapshotFloor.clockIds(tids, count);
     }
 
-    /** Makes only the system calls of a snapshot: the lower bound. */
+    /** Makes only the system calls of a snapshot that lists the threads: its lower bound. */
     @Benchmark
     public int floor() {
         return SnapshotFloor.snapshot(clockIds, count);

@@ -77,6 +77,7 @@ record Goal(String text, Backends backends, List<String> benchmarks, Function<Jm
             atMost(1.15, "OtherThreadBenchmark.cpuNanos parked", "OtherThreadBenchmark.floor parked", Backends.ALL),
             atMost(1.15, "OtherThreadBenchmark.cpuNanos spinning", "OtherThreadBenchmark.floor spinning", Backends.ALL),
             atMost(1.2, "AllThreadsBenchmark.snapshot 10000", "AllThreadsBenchmark.floor 10000", Backends.ALL),
+            atMost(1, "AllThreadsBenchmark.snapshotCpu 10000", "AllThreadsBenchmark.stockCpu 10000", Backends.ALL),
             atMostNanos(20, "AgentBenchmark.cpu"),
             cheaper(20, "AgentBenchmark.cpu", "CurrentThreadBenchmark.stockCpu"),
             atMostNanos(30, "AgentBenchmark.user"),

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.taskclock.ClockId;
 
-/** The lower bound for a snapshot of all threads: only its system calls, made in C. */
+/** The lower bound for a snapshot that lists all threads: only its system calls, made in C. */
 final class SnapshotFloor {
     static {
         BundledLibrary.load("libfloor.so");
