@@ -55,7 +55,7 @@ class ManagementTest {
             assertThat(bean.getLastFailure()).isNull();
             assertThat(bean.getFailures()).isZero();
             assertThat(bean.getVersion()).isEqualTo(args[0]);
-            assertThat(bean.getBackends()).hasSize(4);
+            assertThat(bean.getBackends()).hasSize(5);
             assertThat(bean.getTickNanos()).isBetween(1_000_000L, 10_000_000L);
             assertThat(bean.getThreads())
                     .filteredOn(t -> t.getName().equals("main"))
@@ -156,7 +156,7 @@ class ManagementTest {
         assertThat(bean.getYieldMode()).isEqualTo("count");
         // Clients such as JConsole do not have the agent's classes.
         CompositeData[] verdicts = (CompositeData[]) connection.getAttribute(name, "Backends");
-        assertThat(verdicts).hasSize(4).allSatisfy(v -> assertThat(v.containsKey("reason"))
+        assertThat(verdicts).hasSize(5).allSatisfy(v -> assertThat(v.containsKey("reason"))
                 .isTrue());
     }
 
