@@ -33,6 +33,9 @@ class ReportPageTest {
     /** 5 hours and 30 minutes ahead of UTC. */
     private static final ZoneId ZONE = ZoneId.of("Asia/Kolkata");
 
+    /** A chart that is drawn has more colors than this. */
+    private static final int MIN_COLORS = 5;
+
     @TempDir
     private static Path folder;
 
@@ -89,14 +92,14 @@ class ReportPageTest {
     })
     void shouldDrawAllCharts(String name, String scheme, int width, int charts) throws Exception {
         browser.open(page(name), scheme, width);
-        // The number of colors on each canvas.
-        JsonArray colors = browser.evaluate("[...document.querySelectorAll('.drawing canvas')].map(c => {"
-                        + " const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
-                        + " const seen = new Set(); for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);"
-                        + " return seen.size })")
-                .getAsJsonArray();
+        JsonArray colors = colors();
+        // On a busy machine, the page may not be drawn yet.
+        for (int i = 0; i < 50 && isBlank(colors); i++) {
+            Thread.sleep(100);
+            colors = colors();
+        }
         assertThat(colors).hasSize(charts);
-        for (JsonElement count : colors) assertThat(count.getAsInt()).isGreaterThan(5);
+        for (JsonElement count : colors) assertThat(count.getAsInt()).isGreaterThan(MIN_COLORS);
         assertThat(browser.problems()).isEmpty();
         assertThat(browser.events("Network.requestWillBeSent")).hasSize(1).allMatch(event -> event.toString()
                 .contains("file://"));
@@ -108,6 +111,20 @@ class ReportPageTest {
         assertThat(browser.evaluate("document.documentElement.scrollWidth").getAsInt())
                 .as("width of the content")
                 .isLessThanOrEqualTo(width);
+    }
+
+    private static boolean isBlank(JsonArray colors) {
+        for (JsonElement count : colors) if (count.getAsInt() <= MIN_COLORS) return true;
+        return colors.isEmpty();
+    }
+
+    /** Returns the number of colors on each canvas. */
+    private static JsonArray colors() throws Exception {
+        return browser.evaluate("[...document.querySelectorAll('.drawing canvas')].map(c => {"
+                        + " const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+                        + " const seen = new Set(); for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);"
+                        + " return seen.size })")
+                .getAsJsonArray();
     }
 
     /** Returns a script with a chart. */
