@@ -69,7 +69,10 @@ function fold(view, open) {
 /** @param {KeyboardEvent} event @param {Page} page */
 export function handleKey(event, page) {
   const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, dialog')) return;
+  // A dialog that was just closed may still have the focus.
+  const dialog = target.closest('dialog');
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (dialog ? dialog.open : target.closest('input, textarea, select')) return;
   const {view} = page, {key} = event;
   const inControl = target.closest('button, a, summary') !== null;
   if (inControl && (key === 'Enter' || key === ' ')) return;
