@@ -58,7 +58,12 @@ static void check_given_back(void) {
     CHECK(libc_cpu() < CPUS && sched_getcpu() >= 0);
 }
 
-static void take(void) { CHECK(own_functions.selectBackend(BACKEND_RSEQ_TAKE) == PROBE_USABLE); }
+// Holds a lock, so that a busy host does not shorten the life of bases.
+static void take(void) {
+    CHECK(own_functions.selectBackend(BACKEND_RSEQ_TAKE) == PROBE_USABLE);
+    accuracy_lock = 1;
+    process.life = ((uint64_t)NANOS_PER_SECOND / 1000 << 32) / process.nanos_per_count;
+}
 
 // ---- threads
 
@@ -215,6 +220,7 @@ int main(int count, char **arguments) {
         return 0;
     }
     CHECK(is_registered_by_libc() && libc_length >= sizeof(struct area));
+    take();
     run(keep_used_area, 0);
     check_threads();
     check_signals();
