@@ -3,6 +3,8 @@
 package org.taskclock.cli;
 
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
@@ -14,6 +16,9 @@ import org.taskclock.report.MachineInfo;
 /** Formats the output of {@code doctor} as text, section by section. */
 final class DoctorText {
     private static final double MILLIS = 1e6;
+
+    /** Exists if the kernel was built to measure user and system time (CONFIG_NO_HZ_FULL). */
+    private static final Path NOHZ_FULL = Path.of("/sys/devices/system/cpu/nohz_full");
 
     private DoctorText() {}
 
@@ -37,9 +42,13 @@ final class DoctorText {
         return BigDecimal.valueOf(nanos, 6).stripTrailingZeros().toPlainString() + " ms, HZ=" + Math.round(1e9 / nanos);
     }
 
-    private static String accounting(ClockStatus.Accounting accounting) {
+    static String accounting(ClockStatus.Accounting accounting) {
         return switch (accounting) {
-            case TICK -> "tick: each tick is charged to user or system, whichever mode the thread is in";
+            case TICK ->
+                "tick: each tick is charged to user or system, whichever mode the thread is in; "
+                        + (Files.exists(NOHZ_FULL)
+                                ? "this kernel measures them if it is booted with nohz_full="
+                                : "this kernel cannot measure them");
             case PRECISE -> "precise: measured at each entry to and exit from the kernel";
             case UNKNOWN -> "unknown";
         };

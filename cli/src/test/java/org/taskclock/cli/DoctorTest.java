@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.within;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -138,6 +140,13 @@ class DoctorTest {
             double ratio = (stock.equals("cpu") ? stockCpu : stockUser) / median;
             assertThat(read.get("ratioToStock").getAsDouble()).isCloseTo(ratio, within(ROUNDING));
         }
+    }
+
+    @Test
+    void shouldTellWhetherTheKernelCanMeasureUserAndSystemTime() {
+        boolean canMeasure = Files.exists(Path.of("/sys/devices/system/cpu/nohz_full"));
+        assertThat(DoctorText.accounting(ClockStatus.Accounting.TICK))
+                .endsWith(canMeasure ? "if it is booted with nohz_full=" : "this kernel cannot measure them");
     }
 
     @Test
