@@ -32,7 +32,7 @@ record AttachPlan(long pid, List<String> changes) {
             "bean",
             List.of("on", "read", "off"),
             "rseq-take",
-            SWITCH,
+            List.of("off", "on"),
             "jfr",
             SWITCH,
             "summary",

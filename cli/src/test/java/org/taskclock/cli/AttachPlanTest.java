@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +44,9 @@ class AttachPlanTest {
                 "jfr=on",
                 "jfr=off",
                 "jfr=read",
+                "rseq-take=on",
+                "rseq-take=off",
+                "rseq-take=read",
                 "summary=/tmp/Summaries",
                 "summary=",
                 "bogus=on",
@@ -73,6 +77,18 @@ class AttachPlanTest {
             assertThat(e.getCause()).isInstanceOf(IllegalArgumentException.class);
             return e.getCause().getMessage();
         }
+    }
+
+    @Test
+    void shouldTellThatAreasAreTakenOnlyIfThatIsAllowed() {
+        assertThat(changes("rseq-take=on")).anyMatch(change -> change.contains("restartable-sequences area"));
+        assertThat(changes("rseq-take=off")).noneMatch(change -> change.contains("restartable-sequences area"));
+        assertThat(changes("")).noneMatch(change -> change.contains("restartable-sequences area"));
+    }
+
+    private static List<String> changes(String options) {
+        return AttachPlan.of(1, Runtime.version().feature(), AttachPlan.parse(options))
+                .changes();
     }
 
     @Test
