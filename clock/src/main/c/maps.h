@@ -17,8 +17,9 @@ struct lines {
     char text[PAGE];
 };
 
-int open_maps(struct lines *in);                           // 0 if the file cannot be opened
-int next_mapping(struct lines *in, struct mapping *into);  // 0 after the last one; overwrites the previous one's strings
+int open_maps(struct lines *in);  // 0 if the file cannot be opened
+// Returns 0 after the last one. Overwrites the strings of the previous one.
+int next_mapping(struct lines *in, struct mapping *into);
 void close_maps(struct lines *in);
 
 #endif

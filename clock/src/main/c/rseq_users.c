@@ -95,7 +95,10 @@ static const char *search(char *memory) {
     close_maps(&in);
     if (result < 0) return "unknown, because process_vm_readv is not permitted";
     if (!result) return 0;
-    for (int i = 0; i == 0 || m.path[i - 1]; i++) memory[i] = m.path[i];
+    // A name may contain any character.
+    char *to = memory;
+    for (const char *c = m.path; *c; c++) *to++ = *c >= ' ' && *c <= '~' ? *c : '?';
+    *to = 0;
     return memory;
 }
 

@@ -82,7 +82,8 @@ struct clock_report {
     int64_t counter_hertz, calibrated_over_nanos, calibration_resets;
     int64_t budget_nanos, life_nanos, observed_nanos, ahead_nanos;
     int64_t restores;  // from a checkpoint
-    int64_t changes;   // restores, and calls with BACKEND_ON or BACKEND_NO_TAKE; after each, the backend must be selected again
+    // Restores, and calls with BACKEND_ON or BACKEND_NO_TAKE. After each, the backend must be selected again.
+    int64_t changes;
     int64_t backend;   // in use now
     int64_t is_off;    // 1 after BACKEND_OFF, 0 after BACKEND_ON
 };

@@ -123,7 +123,6 @@ public final class ThreadSnapshot {
     private boolean readCpus() {
         // As many threads as before, all of which are alive, are the same threads.
         if (last.count > 0 && Library.threadCount() == last.count) {
-            if (next.tids.length < last.count) next = new Rows(last.tids.length);
             System.arraycopy(last.tids, 0, next.tids, 0, last.count);
             readCpus(last.count);
             if (next.count == last.count) {
