@@ -126,6 +126,14 @@ static void report(struct clock_report *into) {
     into->is_off = is_off();
 }
 
+// Returns the global reference to the Java object that all copies share. The first candidate becomes that object.
+static void *shared_object(void *candidate) {
+    static void *object;
+    void *none = 0;
+    if (candidate) __atomic_compare_exchange_n(&object, &none, candidate, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&object, __ATOMIC_ACQUIRE);
+}
+
 const struct functions own_functions = {
     .magic = TASKCLOCK_MAGIC,
     .abi = TASKCLOCK_ABI,
@@ -147,4 +155,5 @@ const struct functions own_functions = {
     .unmount = unmount,
     .stopCarrying = stop_carrying,
     .carriers = carriers,
+    .sharedObject = shared_object,
 };

@@ -273,6 +273,22 @@ static jlong rawNanos(JNIEnv *env, jclass c, jint id, jint count) {
     return raw_nanos(id, count);
 }
 
+static jobject sharedObject(JNIEnv *env, jclass c, jobject candidate) {
+    (void)c;
+    jobject shared = clock_functions->sharedObject(0);
+    if (!shared) {
+        jobject global = (*env)->NewGlobalRef(env, candidate);
+        shared = clock_functions->sharedObject(global);
+        if (shared != global) (*env)->DeleteGlobalRef(env, global);
+    }
+    return (*env)->NewLocalRef(env, shared);
+}
+
+static jlong waitNanos(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return wait_nanos();
+}
+
 static const JNINativeMethod library_methods[] = {
     {"bind", "(Ljava/lang/Class;)V", (void *)bind},
     {"address", "(Ljava/lang/String;)J", (void *)address},
@@ -310,6 +326,8 @@ static const JNINativeMethod library_methods[] = {
     {"clocks", "([I[JI)V", (void *)clocks},
     {"rusage", "([J)Z", (void *)rusage},
     {"rawNanos", "(II)J", (void *)rawNanos},
+    {"sharedObject", "(Ljava/lang/Object;)Ljava/lang/Object;", (void *)sharedObject},
+    {"waitNanos", "()J", (void *)waitNanos},
 };
 
 // Returns the class that is loading us. Its name is in a system property, and its own class loader resolves it.

@@ -114,6 +114,7 @@ struct functions {
     int64_t (*unmount)(void);
     void (*stopCarrying)(void);
     int32_t (*carriers)(int64_t *into, int32_t capacity);
+    void *(*sharedObject)(void *candidate);
 };
 
 // The ways to read CPU time. The numbers are those of org.taskclock.Backend. 0 is the state before selection.

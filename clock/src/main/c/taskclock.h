@@ -36,6 +36,7 @@ int kernel_refusal(void);  // errno of a required system call that the kernel re
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
 int64_t switches_of_thread(void);                       // voluntary and involuntary context switches; -1 if unknown
 long read_file(const char *path, char *text, long length);  // returns the bytes read; 0 on failure
+int64_t wait_nanos(void);  // how long the calling thread was ready to run but had no processor; -1 if unknown
 int32_t own_tid(void);
 void *map_pages(long length);  // null if there is no memory
 int32_t list_threads(int32_t *tids, int32_t capacity);

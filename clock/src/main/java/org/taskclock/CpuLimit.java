@@ -53,6 +53,11 @@ final class CpuLimit {
         return false;
     }
 
+    /** Returns true if this call is the first to find that a total reaches the limit. */
+    boolean reach(long total) {
+        return total >= nanos && isReached.compareAndSet(false, true);
+    }
+
     boolean isReached() {
         return isReached.get();
     }

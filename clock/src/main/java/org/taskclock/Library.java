@@ -309,6 +309,12 @@ final class Library {
     /** Reads the calling thread's user and system time with getrusage. */
     static native boolean rusage(long[] userSystem);
 
+    /** Returns the object that all copies of the library share, which is {@code candidate} if there was none. */
+    static native Object sharedObject(Object candidate);
+
+    /** Returns how long the calling thread was ready to run but had no processor; -1 if unknown. Takes 2 us. */
+    static native long waitNanos();
+
     /** Measures {@code count} bare system calls that read clock {@code id}; returns -1 if it cannot be read. */
     static native long rawNanos(int id, int count);
 }

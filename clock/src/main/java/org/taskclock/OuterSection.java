@@ -14,7 +14,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
 
     private static final int INNER = 2;
 
-    final CpuAccount account;
+    final TaskAccount account;
     final Thread thread;
     /** Lets the thread find its section for as long as the account exists. */
     final WeakReference<OuterSection> weakReference = new WeakReference<>(this);
@@ -34,7 +34,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
     /** The thread's clock, for readers on other threads. */
     private volatile ThreadClock clock;
 
-    OuterSection(CpuAccount account, Thread thread, boolean countsBytes) {
+    OuterSection(TaskAccount account, Thread thread, boolean countsBytes) {
         this.account = account;
         this.thread = thread;
         this.bytes = countsBytes ? new SectionCounter() : null;

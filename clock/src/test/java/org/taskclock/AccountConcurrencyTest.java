@@ -28,7 +28,7 @@ class AccountConcurrencyTest {
 
     @Test
     void shouldCountManyThreadsAndNeverDecrease() throws InterruptedException {
-        CpuAccount account = new CpuAccount();
+        CpuAccount account = CpuAccount.create();
         AtomicLong inside = new AtomicLong();
         AtomicLong around = new AtomicLong();
         AtomicBoolean done = new AtomicBoolean();
@@ -97,7 +97,7 @@ class AccountConcurrencyTest {
 
     @Test
     void shouldSurviveConcurrentClosesOfOneSection() throws InterruptedException {
-        CpuAccount account = new CpuAccount();
+        CpuAccount account = CpuAccount.create();
         int rounds = 1_000;
         Closer closer = new Closer();
         closer.start();
@@ -121,7 +121,7 @@ class AccountConcurrencyTest {
 
     @Test
     void shouldRunTheCallbackOnceIfManyThreadsReachTheLimit() throws InterruptedException {
-        CpuAccount account = new CpuAccount();
+        CpuAccount account = CpuAccount.create();
         AtomicInteger calls = new AtomicInteger();
         account.limit(20_000_000, calls::incrementAndGet);
         CpuLoad.runOnThreads(16, () -> {
@@ -144,7 +144,7 @@ class AccountConcurrencyTest {
         for (int i = 0; i < 2; i++) {
             Thread thread = new Thread(() -> {
                 List<WeakReference<CpuAccount>> own = new ArrayList<>();
-                for (int j = 0; j < 1_000; j++) own.add(use(new CpuAccount(), new byte[100_000]));
+                for (int j = 0; j < 1_000; j++) own.add(use(CpuAccount.create(), new byte[100_000]));
                 synchronized (accounts) {
                     accounts.addAll(own);
                 }
@@ -179,7 +179,7 @@ class AccountConcurrencyTest {
 
     @Test
     void shouldReleaseThreadsThatHaveEnded() throws InterruptedException {
-        CpuAccount account = new CpuAccount();
+        CpuAccount account = CpuAccount.create();
         List<WeakReference<Thread>> threads = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
             Thread thread = new Thread(() -> account.enter().close());

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class AccountWrapTest {
     private static final long WORK_NANOS = 5_000_000;
 
-    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
     private final AtomicLong used = new AtomicLong();
 
     private void work() {

@@ -100,7 +100,7 @@ final class AllocationProbe {
 
     @SuppressWarnings("try") // the sections only have to be open
     private static void addAccounts(Map<String, LongSupplier> reads) {
-        CpuAccount account = new CpuAccount();
+        CpuAccount account = CpuAccount.create();
         reads.put("CpuAccount.enter", () -> {
             try (CpuSection section = account.enter()) {
                 return 0;

@@ -69,7 +69,7 @@ final class ConcurrentQueries {
         long jvmStart = jvmNanos();
         long start = process.cpuNanos();
         for (int i = 0; i < queries; i++) {
-            CpuAccount account = new CpuAccount();
+            CpuAccount account = CpuAccount.create();
             accounts.add(account);
             for (int j = 0; j < TASKS; j++) {
                 long nanos = 1_000_000 + random.nextLong(13_000_000);

@@ -24,7 +24,7 @@ class CpuAccountTest {
 
     private static final long WORK_NANOS = 20_000_000;
 
-    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
 
     /**
      * The CPU time that all work took beyond the requested time, and that of starting and awaiting threads: the kernel
@@ -107,7 +107,7 @@ class CpuAccountTest {
 
     @Test
     void shouldCountNestedSectionsOfTwoAccounts() {
-        CpuAccount other = new CpuAccount();
+        CpuAccount other = CpuAccount.create();
         try (var outer = account.enter()) {
             work();
             try (var inner = other.enter()) {
@@ -120,7 +120,7 @@ class CpuAccountTest {
 
     @Test
     void shouldAllowSectionsToOverlap() {
-        CpuAccount other = new CpuAccount();
+        CpuAccount other = CpuAccount.create();
         CpuSection first = account.enter();
         work();
         CpuSection second = other.enter();
@@ -141,7 +141,7 @@ class CpuAccountTest {
     void shouldSeparateManyAccountsOfOneThread() {
         List<CpuAccount> accounts = new ArrayList<>();
         List<CpuSection> sections = new ArrayList<>();
-        for (int i = 0; i < 100; i++) accounts.add(new CpuAccount());
+        for (int i = 0; i < 100; i++) accounts.add(CpuAccount.create());
         for (CpuAccount each : accounts) sections.add(each.enter());
         work();
         for (CpuAccount each : accounts) {
@@ -380,7 +380,7 @@ class CpuAccountTest {
             work(2 * WORK_NANOS);
         }
         assertThat(calls).hasValue(1);
-        assertThat(new CpuAccount().check()).isFalse();
+        assertThat(CpuAccount.create().check()).isFalse();
     }
 
     @Test

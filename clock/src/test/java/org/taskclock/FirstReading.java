@@ -60,7 +60,7 @@ final class FirstReading {
             case "files" -> require(SystemCalls.limitFiles());
             case "files after a first reading" -> {
                 require(TaskClock.cpuNanos() >= 0);
-                new CpuAccount().enter().close(); // loads these classes
+                CpuAccount.create().enter().close(); // loads these classes
                 require(SystemCalls.limitFiles());
             }
             case "files while the bean is in use" -> {
@@ -112,7 +112,7 @@ final class FirstReading {
     }
 
     private static void useAccounts() {
-        new CpuAccount().enter().close();
+        CpuAccount.create().enter().close();
         CpuAccount.withAllocatedBytes().enter().close();
     }
 

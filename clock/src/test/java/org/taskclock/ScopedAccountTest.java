@@ -28,7 +28,7 @@ class ScopedAccountTest {
                 static final ScopedValue<CpuAccount> ACCOUNT = ScopedValue.newInstance();
 
                 public static void main(String[] arguments) throws Exception {
-                    CpuAccount account = new CpuAccount();
+                    CpuAccount account = CpuAccount.create();
                     ScopedValue.where(ACCOUNT, account).call(() -> {
                         handle();
                         return null;
@@ -36,7 +36,7 @@ class ScopedAccountTest {
                     CpuUsage usage = account.done();
                     System.out.println("on a pool " + (usage.cpuNanos() > 10_000_000 && usage.isComplete()));
 
-                    CpuAccount virtual = new CpuAccount();
+                    CpuAccount virtual = CpuAccount.create();
                     var factory = virtual.wrap(Thread.ofVirtual().factory());
                     try (var perTask = Executors.newThreadPerTaskExecutor(factory)) {
                         for (int i = 0; i < 10; i++) perTask.submit(Main::scan);

@@ -176,7 +176,7 @@ class VirtualOriginTest {
     }
 
     private static void assertDifferences() {
-        CpuAccount account = new CpuAccount();
+        CpuAccount account = CpuAccount.create();
         CpuTime start = TaskClock.now();
         long openNanos;
         try (CpuSection section = account.enter()) {

@@ -718,8 +718,8 @@ class VirtualThreadsTest {
         private static final int BURSTS = 50;
 
         public static void main(String[] args) throws Exception {
-            run(new CpuAccount(), new ArrayList<>());
-            CpuAccount account = new CpuAccount();
+            run(CpuAccount.create(), new ArrayList<>());
+            CpuAccount account = CpuAccount.create();
             List<Thread> threads = new ArrayList<>();
             long live = run(account, threads);
             assertThat(live).as("time while the threads ran").isPositive();

@@ -19,16 +19,16 @@ public class AccountBenchmark extends BenchmarkSettings {
     private static final int ACCOUNTS = 4;
     private static final long NEVER = Long.MAX_VALUE;
 
-    private final CpuAccount account = new CpuAccount();
-    private final CpuAccount inside = new CpuAccount();
-    private final CpuAccount limited = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
+    private final CpuAccount inside = CpuAccount.create();
+    private final CpuAccount limited = CpuAccount.create();
     private final CpuAccount withBytes = CpuAccount.withAllocatedBytes();
     private final CpuAccount[] accounts = new CpuAccount[ACCOUNTS];
 
     @Setup
     public void setUp() {
         limited.limit(NEVER, () -> {});
-        for (int i = 0; i < ACCOUNTS; i++) accounts[i] = new CpuAccount();
+        for (int i = 0; i < ACCOUNTS; i++) accounts[i] = CpuAccount.create();
     }
 
     /** Makes only the two readings: the lower bound. */
@@ -97,7 +97,7 @@ public class AccountBenchmark extends BenchmarkSettings {
     @Benchmark
     @SuppressWarnings("try")
     public CpuAccount newAccount() {
-        CpuAccount created = new CpuAccount();
+        CpuAccount created = CpuAccount.create();
         try (CpuSection section = created.enter()) {
             return created;
         }

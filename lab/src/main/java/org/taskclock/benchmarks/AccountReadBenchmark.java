@@ -21,7 +21,7 @@ public class AccountReadBenchmark extends BenchmarkSettings {
     @Param({"open", "closed"})
     public String sections;
 
-    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
     private final CountDownLatch end = new CountDownLatch(1);
 
     @Setup

@@ -19,14 +19,14 @@ import org.taskclock.bindings.AccountScope;
 public class ContextBenchmark extends BenchmarkSettings {
     private static final int REQUESTS = 4;
 
-    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
     private final AccountContext tenant = AccountContext.EMPTY.with(account);
-    private final AccountContext request = tenant.with(new CpuAccount());
+    private final AccountContext request = tenant.with(CpuAccount.create());
     private final AccountContext[] requests = new AccountContext[REQUESTS];
 
     /** Creates a context for each request of one tenant. */
     public ContextBenchmark() {
-        for (int i = 0; i < REQUESTS; i++) requests[i] = tenant.with(new CpuAccount());
+        for (int i = 0; i < REQUESTS; i++) requests[i] = tenant.with(CpuAccount.create());
     }
 
     /** Enters the account without a context: the lower bound. */

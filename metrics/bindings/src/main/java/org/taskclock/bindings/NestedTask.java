@@ -14,7 +14,7 @@ import org.taskclock.CpuUsage;
  * <p>Thread-safe.
  */
 public final class NestedTask {
-    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
     private final NestedTask parent;
     private final LongAdder endedParts = new LongAdder();
     private volatile boolean hasUnknownParts;

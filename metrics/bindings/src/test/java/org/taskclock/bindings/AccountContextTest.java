@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.CpuAccount;
 
 class AccountContextTest {
-    private final CpuAccount tenant = new CpuAccount();
-    private final CpuAccount request = new CpuAccount();
-    private final CpuAccount other = new CpuAccount();
+    private final CpuAccount tenant = CpuAccount.create();
+    private final CpuAccount request = CpuAccount.create();
+    private final CpuAccount other = CpuAccount.create();
     private final CountedWork work = new CountedWork();
 
     @AfterEach
@@ -68,7 +68,7 @@ class AccountContextTest {
         AccountContext context = AccountContext.EMPTY;
         List<CpuAccount> accounts = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            accounts.add(new CpuAccount());
+            accounts.add(CpuAccount.create());
             context = context.with(accounts.get(i));
         }
         context.wrap(() -> work.run()).run();

@@ -26,7 +26,7 @@ import org.taskclock.CpuAccount;
 import org.taskclock.internal.JdkVersions;
 
 class LogCpuTimeTest {
-    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
     private final CountedWork work = new CountedWork();
 
     private void assertMillis(String text) {
@@ -35,7 +35,11 @@ class LogCpuTimeTest {
     }
 
     private void inAccount(Runnable task) {
-        AccountContext.current().with(new CpuAccount()).with(account).wrap(task).run();
+        AccountContext.current()
+                .with(CpuAccount.create())
+                .with(account)
+                .wrap(task)
+                .run();
     }
 
     @Test

@@ -24,7 +24,7 @@ import org.taskclock.CpuAccount;
 class MutinyAccountsTest {
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
-    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
     private final CountedWork work = new CountedWork();
     private final CountedWork otherWork = new CountedWork();
     private final ExecutorService pool = Executors.newFixedThreadPool(2);
@@ -70,7 +70,7 @@ class MutinyAccountsTest {
 
     @Test
     void shouldCountNestedAccountsForBoth() {
-        CpuAccount tenant = new CpuAccount();
+        CpuAccount tenant = CpuAccount.create();
         Uni<Integer> uni;
         try (var outer = AccountContext.current().with(tenant).enter()) {
             try (var inner = AccountContext.current().with(account).enter()) {

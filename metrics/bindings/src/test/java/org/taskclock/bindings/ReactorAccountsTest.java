@@ -27,8 +27,8 @@ import reactor.core.scheduler.Schedulers;
 class ReactorAccountsTest {
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
-    private final CpuAccount account = new CpuAccount();
-    private final CpuAccount other = new CpuAccount();
+    private final CpuAccount account = CpuAccount.create();
+    private final CpuAccount other = CpuAccount.create();
     private final CountedWork work = new CountedWork();
     private final CountedWork otherWork = new CountedWork();
 
@@ -93,7 +93,7 @@ class ReactorAccountsTest {
     @Test
     void shouldCountForTheSubscriberNotTheEmitter() {
         Sinks.Many<Integer> sink = Sinks.many().multicast().directBestEffort();
-        CpuAccount emitter = new CpuAccount();
+        CpuAccount emitter = CpuAccount.create();
         CountedWork emitting = new CountedWork();
         CountDownLatch done = new CountDownLatch(2);
         sink.asFlux()

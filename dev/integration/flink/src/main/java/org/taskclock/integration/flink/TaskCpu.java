@@ -36,7 +36,7 @@ public final class TaskCpu implements MetricReporter, MetricReporterFactory {
     private final Map<MetricGroup, Task> tasks = new ConcurrentHashMap<>();
 
     private static final class Task {
-        final CpuAccount account = new CpuAccount();
+        final CpuAccount account = CpuAccount.create();
         Thread thread;
         CpuSection section;
     }

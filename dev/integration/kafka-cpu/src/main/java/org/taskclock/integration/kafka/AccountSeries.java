@@ -48,7 +48,7 @@ final class AccountSeries {
     }
 
     private CpuAccount publish(String value) {
-        CpuAccount account = new CpuAccount();
+        CpuAccount account = CpuAccount.create();
         LinkedHashMap<String, String> tags = new LinkedHashMap<>();
         tags.put(tag, value);
         metrics.addMetric(

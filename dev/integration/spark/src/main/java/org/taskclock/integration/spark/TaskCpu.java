@@ -87,7 +87,7 @@ public final class TaskCpu implements SparkPlugin {
         @Override
         public void onTaskStart() {
             TaskContext task = TaskContext.get();
-            CpuAccount account = new CpuAccount();
+            CpuAccount account = CpuAccount.create();
             CpuSection section = account.enter();
             RUNNING.put(task.taskAttemptId(), account);
             task.addTaskCompletionListener((TaskCompletionListener) ended -> end(ended, account, section));

@@ -15,14 +15,14 @@ final class Tenant {
     /** The CPU time that a tenant can use at once after a pause. */
     private static final long BURST_NANOS = Duration.ofMillis(50).toNanos();
 
-    final CpuAccount account = new CpuAccount();
+    final CpuAccount account = CpuAccount.create();
     final CpuBudget budget = new CpuBudget(account, BURST_NANOS);
     final AtomicInteger running = new AtomicInteger();
     private final Map<String, Endpoint> endpoints = new ConcurrentHashMap<>();
 
     /** The requests of one tenant to one endpoint. */
     static final class Endpoint {
-        final CpuAccount account = new CpuAccount();
+        final CpuAccount account = CpuAccount.create();
         final LongAdder completed = new LongAdder();
 
         /** Returns the mean CPU time of a request so far; while there is none, a whole burst. */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * A named account in one reading: its usage now, and its state, which readers of all copies of the library share. No
+ * total ever decreases, although a reader may miss what a thread moves from its slot to the account at that moment, and
+ * may read a thread's clock slightly ahead of the thread itself.
+ */
+final class AccountEntry {
+    // Elements of the state.
+
+    /** The first counter of the usage as of the last reading. */
+    private static final int TOTAL = 0;
+    /** The first counter of the part that was counted for all accounts without a row. */
+    private static final int HIDDEN = TOTAL + AccountCounters.COUNT;
+
+    private static final int IS_NAMED = HIDDEN + AccountCounters.COUNT;
+    /** Recent CPU time, as double. */
+    private static final int SCORE = IS_NAMED + 1;
+
+    private static final int ACTIVE_AT = SCORE + 1;
+    /** The CPU time that was reported for the account alone. */
+    private static final int REPORTED_CPU = ACTIVE_AT + 1;
+
+    static final int STATE_LENGTH = REPORTED_CPU + 1;
+
+    final AtomicReferenceArray<Object> account;
+    private final AtomicLongArray counters;
+    private final long[] state;
+    private final long[] now = new long[AccountCounters.COUNT];
+    private boolean isInUse;
+
+    /** Reads the counters. */
+    AccountEntry(AtomicReferenceArray<Object> account) {
+        this.account = account;
+        this.counters = NamedAccount.counters(account);
+        this.state = (long[]) account.getPlain(NamedAccount.STATE);
+        for (int i = 0; i < now.length; i++) now[i] = counters.get(i);
+    }
+
+    /** Adds what a thread has not yet added to the account. */
+    void add(int counter, long more) {
+        isInUse = true;
+        now[counter] += more;
+    }
+
+    /** Makes the usage final for this reading. */
+    void settle(double decay, long nanoTime) {
+        now[AccountCounters.CPU] = Math.max(now[AccountCounters.CPU], state[REPORTED_CPU]);
+        for (int i = 0; i < now.length; i++) now[i] = Math.max(now[i], state[TOTAL + i]);
+        long user = now[AccountCounters.USER] - state[TOTAL + AccountCounters.USER];
+        now[AccountCounters.USER] = state[TOTAL + AccountCounters.USER] + Math.min(user, increase());
+        state[SCORE] = Double.doubleToRawLongBits(score() * decay + increase());
+        if (hasIncreased() || isInUse || state[ACTIVE_AT] == 0) state[ACTIVE_AT] = nanoTime;
+    }
+
+    /** Returns the CPU time since the last reading. */
+    long increase() {
+        return now[AccountCounters.CPU] - state[TOTAL + AccountCounters.CPU];
+    }
+
+    boolean hasIncreased() {
+        return increase() > 0 || now[AccountCounters.SECTIONS] > state[TOTAL + AccountCounters.SECTIONS];
+    }
+
+    double score() {
+        return Double.longBitsToDouble(state[SCORE]);
+    }
+
+    /** Returns whether the account has a row of its own. */
+    boolean isNamed() {
+        return state[IS_NAMED] != 0;
+    }
+
+    void setNamed(boolean isNamed) {
+        state[IS_NAMED] = isNamed ? 1 : 0;
+    }
+
+    /** Returns a counter of the account's row as of the last reading. */
+    long row(int counter) {
+        return state[TOTAL + counter] - state[HIDDEN + counter];
+    }
+
+    /** Adds the increase of a counter to the total. Returns the increase. */
+    long count(int counter) {
+        long more = now[counter] - state[TOTAL + counter];
+        state[TOTAL + counter] = now[counter];
+        if (!isNamed()) state[HIDDEN + counter] += more;
+        return more;
+    }
+
+    boolean isIdle(long since) {
+        return !isInUse && state[ACTIVE_AT] - since < 0;
+    }
+
+    boolean isDropped() {
+        return counters.get(AccountCounters.DROPPED) != 0;
+    }
+
+    /** Makes the account unusable: a view of it that enters a section looks it up again. */
+    void drop() {
+        counters.set(AccountCounters.DROPPED, 1);
+    }
+
+    void startDistribution() {
+        if (account.getPlain(NamedAccount.DISTRIBUTION) == null)
+            account.setRelease(NamedAccount.DISTRIBUTION, new AtomicLongArray(Distribution.BUCKETS));
+    }
+
+    AccountUsage rowUsage(int details) {
+        long[] row = new long[AccountCounters.COUNT];
+        for (int i = 0; i < row.length; i++) row[i] = row(i);
+        AtomicLongArray distribution = (AtomicLongArray) account.getPlain(NamedAccount.DISTRIBUTION);
+        return usage(
+                NamedAccount.name(account), row, details, distribution == null ? null : new Distribution(distribution));
+    }
+
+    static AccountUsage usage(String name, long[] counters, int details, Distribution distribution) {
+        return new AccountUsage(
+                name,
+                counters[AccountCounters.CPU],
+                counters[AccountCounters.USER],
+                (details & AccountType.WAIT) == 0 ? -1 : counters[AccountCounters.WAIT],
+                (details & AccountType.BYTES) == 0 ? -1 : counters[AccountCounters.BYTES],
+                counters[AccountCounters.SECTIONS],
+                counters[AccountCounters.UNCOUNTED],
+                counters[AccountCounters.UNCLOSED],
+                counters[AccountCounters.CLOSED_ELSEWHERE] + counters[AccountCounters.CLOSED_TWICE],
+                distribution);
+    }
+
+    /** Returns the usage of the account alone. */
+    CpuUsage usage(boolean hasBytes) {
+        long cpu = Math.max(now[AccountCounters.CPU], state[TOTAL + AccountCounters.CPU]);
+        state[REPORTED_CPU] = Math.max(state[REPORTED_CPU], cpu);
+        return new CpuUsage(
+                state[REPORTED_CPU],
+                hasBytes ? now[AccountCounters.BYTES] : -1,
+                now[AccountCounters.UNCOUNTED],
+                now[AccountCounters.UNCLOSED],
+                now[AccountCounters.CLOSED_ELSEWHERE],
+                now[AccountCounters.CLOSED_TWICE]);
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.util.List;
+
+/**
+ * A reading of all accounts of one type. The CPU times of {@code accounts}, {@code retired}, and {@code unaccounted}
+ * add up to that of the process, or exceed it by less than what the process used during the reading.
+ *
+ * @param type the name of the type
+ * @param accounts the accounts with a row of their own, and {@link AccountType#OTHER} if there are more; the busiest
+ *     first
+ * @param retired what accounts used that had a row earlier, and may get it back; not a counter, because it decreases
+ *     then
+ * @param unaccounted the CPU time of this process outside sections of this type
+ * @param names the number of accounts
+ * @param openSections the sections that are open now, the longest first
+ */
+public record AccountReading(
+        String type,
+        List<AccountUsage> accounts,
+        AccountUsage retired,
+        CpuTime unaccounted,
+        int names,
+        List<OpenSection> openSections) {
+    /** The name of the row for CPU time outside sections. */
+    public static final String UNACCOUNTED = "(unaccounted)";
+
+    /** The name of {@link #retired()}. */
+    static final String RETIRED = "(retired)";
+
+    static boolean isReserved(String name) {
+        return name.equals(AccountType.OTHER) || name.equals(UNACCOUNTED) || name.equals(RETIRED);
+    }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Reads the accounts of a type, and decides which of them have a row of their own. Readers of all copies of the library
+ * share the lock and the state.
+ */
+final class AccountTable {
+    // The numbers of a type.
+
+    static final int MAX_NAMES = 0;
+    static final int DETAILS = 1;
+    /** The last reading's time by System.nanoTime. */
+    private static final int READ_AT = 2;
+
+    private static final int UNACCOUNTED_CPU = 3;
+    private static final int UNACCOUNTED_USER = 4;
+    /** The first counter of the usage of accounts while they had no row. */
+    private static final int OTHER = 5;
+    /** The first counter of the rows that are not shown now. */
+    private static final int RETIRED = OTHER + AccountCounters.COUNT;
+
+    static final int NUMBERS_LENGTH = RETIRED + AccountCounters.COUNT;
+
+    private static final double HALF_LIFE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final double BUSY_SHARE = 0.01;
+    /** How many times as busy an account must be to take another one's row. */
+    private static final double MIN_RATIO = 2;
+
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final int MAX_OPEN_SECTIONS = 100;
+
+    private final AccountType type;
+    private final ReentrantLock lock;
+    /** Accounts that are no longer registered, but may still be in use. Guarded by the lock. */
+    private final List<AtomicReferenceArray<Object>> dropped;
+
+    private final SlotReader slots;
+    private final ProcessClock process = ProcessClock.current();
+    private volatile long roomMadeAt = System.nanoTime() - IDLE_NANOS;
+
+    AccountTable(AccountType type, ReentrantLock lock, List<AtomicReferenceArray<Object>> dropped) {
+        this.type = type;
+        this.lock = lock;
+        this.dropped = dropped;
+        this.slots = new SlotReader(type.threads());
+    }
+
+    AccountReading read() {
+        lock.lock();
+        try {
+            List<OpenSection> open = new ArrayList<>();
+            List<AccountEntry> entries = update(open);
+            return reading(entries, longestFirst(open));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the sections that are open now. */
+    List<OpenSection> openSections() {
+        lock.lock();
+        try {
+            List<OpenSection> open = new ArrayList<>();
+            slots.read(Map.of(), open);
+            return open;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the usage of one account. */
+    CpuUsage usage(NamedAccount account) {
+        lock.lock();
+        try {
+            slots.foldEnded();
+            AccountEntry entry = new AccountEntry(account.shared());
+            slots.read(Map.of(account.shared(), entry), null);
+            return entry.usage((type.details() & AccountType.BYTES) != 0);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds the usage of ended threads to their accounts. Does nothing while another thread reads. */
+    void foldEnded() {
+        if (!lock.tryLock()) return;
+        try {
+            slots.foldEnded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Drops idle accounts, at most once in a while, and not while another thread reads. */
+    void makeRoom() {
+        if (System.nanoTime() - roomMadeAt < IDLE_NANOS || !lock.tryLock()) return;
+        try {
+            update(null);
+            roomMadeAt = System.nanoTime();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Brings the state of all accounts up to date. */
+    private List<AccountEntry> update(List<OpenSection> open) {
+        slots.foldEnded();
+        Map<Object, AccountEntry> byAccount = new HashMap<>();
+        // The counters first: a thread moves its usage from its slot to them, and nothing must be counted twice.
+        for (AtomicReferenceArray<Object> account : type.accounts().values())
+            byAccount.put(account, new AccountEntry(account));
+        for (AtomicReferenceArray<Object> account : dropped) byAccount.put(account, new AccountEntry(account));
+        AccountEntry other = new AccountEntry(type.other().shared());
+        byAccount.put(other.account, other);
+        slots.read(byAccount, open);
+        long now = System.nanoTime();
+        double decay = Math.pow(0.5, Math.max(0, now - type.numbers().get(READ_AT)) / HALF_LIFE_NANOS);
+        for (AccountEntry entry : byAccount.values()) entry.settle(decay, now);
+        type.numbers().set(READ_AT, now);
+        List<AccountEntry> entries = new ArrayList<>(byAccount.values());
+        nameBusiest(entries, other);
+        for (AccountEntry entry : entries) count(entry);
+        forgetIdle(entries, other, now);
+        return entries;
+    }
+
+    /** Gives rows to the busiest accounts. */
+    private void nameBusiest(List<AccountEntry> entries, AccountEntry other) {
+        long increase = 0;
+        List<AccountEntry> named = new ArrayList<>();
+        List<AccountEntry> candidates = new ArrayList<>();
+        for (AccountEntry entry : entries) {
+            increase += entry.increase();
+            if (entry.isNamed()) named.add(entry);
+            else if (entry != other && entry.hasIncreased()) candidates.add(entry);
+        }
+        candidates.sort(Comparator.comparingLong(AccountEntry::increase).reversed());
+        named.sort(Comparator.comparingDouble(AccountEntry::score));
+        int maxNames = (int) type.numbers().get(MAX_NAMES);
+        int count = named.size();
+        int replaced = 0;
+        for (AccountEntry candidate : candidates) {
+            boolean isBusy = candidate.increase() > BUSY_SHARE * increase;
+            if (count < (isBusy ? maxNames : maxNames * 3 / 4)) {
+                count++;
+            } else if (isBusy
+                    && replaced < named.size()
+                    && candidate.score() > MIN_RATIO * named.get(replaced).score()) {
+                AccountEntry retired = named.get(replaced++);
+                retired.setNamed(false);
+                addRow(RETIRED, retired, 1);
+            } else {
+                break;
+            }
+            addRow(RETIRED, candidate, -1);
+            candidate.setNamed(true);
+        }
+    }
+
+    private void addRow(int first, AccountEntry entry, int sign) {
+        for (int i = 0; i < AccountCounters.COUNT; i++) type.numbers().addAndGet(first + i, sign * entry.row(i));
+    }
+
+    /** Adds what an account has used since the last reading to its row, or to that of all others. */
+    private void count(AccountEntry entry) {
+        for (int i = 0; i < AccountCounters.COUNT; i++) {
+            long more = entry.count(i);
+            if (more != 0 && !entry.isNamed()) type.numbers().addAndGet(OTHER + i, more);
+        }
+        if (entry.isNamed() && (type.details() & AccountType.DISTRIBUTION) != 0) entry.startDistribution();
+    }
+
+    /** Forgets idle accounts without a row if there are many. */
+    private void forgetIdle(List<AccountEntry> entries, AccountEntry other, long now) {
+        // Dropped at least one idle time ago, so that a thread that had found the account has entered it since.
+        dropped.removeIf(account -> new AccountEntry(account).isIdle(now - 2 * IDLE_NANOS));
+        if (type.accounts().mappingCount() < AccountType.CAPACITY / 2) return;
+        for (AccountEntry entry : entries) {
+            if (entry == other || entry.isNamed() || entry.isDropped() || !entry.isIdle(now - IDLE_NANOS)) continue;
+            entry.drop();
+            String name = NamedAccount.name(entry.account);
+            type.accounts().remove(name);
+            type.removeLimit(name);
+            dropped.add(entry.account);
+        }
+    }
+
+    private AccountReading reading(List<AccountEntry> entries, List<OpenSection> open) {
+        int details = type.details();
+        List<AccountUsage> rows = new ArrayList<>();
+        long cpu = 0;
+        long user = 0;
+        for (AccountEntry entry : entries) {
+            if (!entry.isNamed()) continue;
+            AccountUsage row = entry.rowUsage(details);
+            cpu += row.cpuNanos();
+            user += row.userNanos();
+            rows.add(row);
+        }
+        rows.sort(Comparator.comparingLong(AccountUsage::cpuNanos).reversed());
+        AccountUsage other = row(AccountType.OTHER, OTHER, details);
+        AccountUsage retired = row(AccountReading.RETIRED, RETIRED, details);
+        if (other.cpuNanos() + other.sections() + other.uncounted() > 0) rows.add(other);
+        CpuTime unaccounted = unaccounted(
+                cpu + other.cpuNanos() + retired.cpuNanos(), user + other.userNanos() + retired.userNanos());
+        return new AccountReading(type.name(), List.copyOf(rows), retired, unaccounted, entries.size() - 1, open);
+    }
+
+    private AccountUsage row(String name, int first, int details) {
+        long[] counters = new long[AccountCounters.COUNT];
+        for (int i = 0; i < counters.length; i++) counters[i] = type.numbers().get(first + i);
+        return AccountEntry.usage(name, counters, details, null);
+    }
+
+    /** Returns the CPU time of the process that is not in any row. */
+    private CpuTime unaccounted(long cpu, long user) {
+        CpuTime now = process.now();
+        if (now.cpuNanos() < 0) return CpuTime.UNKNOWN;
+        AtomicLongArray numbers = type.numbers();
+        long lastCpu = numbers.get(UNACCOUNTED_CPU);
+        long more = Math.max(0, now.cpuNanos() - cpu - lastCpu);
+        long lastUser = numbers.get(UNACCOUNTED_USER);
+        long moreUser = Math.max(0, Math.min(now.userNanos() - user - lastUser, more));
+        numbers.set(UNACCOUNTED_CPU, lastCpu + more);
+        numbers.set(UNACCOUNTED_USER, lastUser + moreUser);
+        return new CpuTime(lastCpu + more, lastUser + moreUser, lastCpu + more - lastUser - moreUser);
+    }
+
+    private static List<OpenSection> longestFirst(List<OpenSection> open) {
+        return open.stream()
+                .sorted(Comparator.comparingLong(OpenSection::openNanos)
+                        .thenComparing(OpenSection::cpuNanos)
+                        .reversed())
+                .limit(MAX_OPEN_SECTIONS)
+                .toList();
+    }
+}

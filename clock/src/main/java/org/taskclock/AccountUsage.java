@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+/**
+ * What a named account has used since the process started. No value ever decreases.
+ *
+ * @param name the name of the account
+ * @param cpuNanos CPU time in nanoseconds, user and system together, including open sections
+ * @param userNanos the part of it that was spent in user mode; estimated from each thread's user time between two
+ *     readings at least 250 us apart
+ * @param waitNanos time that the threads were ready to run but had no processor, in closed sections; -1 if it is not
+ *     counted
+ * @param allocatedBytes bytes of heap allocated in closed sections; -1 if they are not counted
+ * @param sections the number of closed sections
+ * @param uncounted sections that are not included, because their thread's clock could not be read, such as that of a
+ *     virtual thread without the agent
+ * @param unclosed sections that were still open when their thread ended, or were discarded because a thread had 64 of
+ *     them open
+ * @param misclosed calls of {@link CpuSection#close()} on another thread or on a section that was not open
+ * @param distribution the numbers of closed sections by CPU time, see {@link Distribution}; null if they are not
+ *     counted
+ */
+public record AccountUsage(
+        String name,
+        long cpuNanos,
+        long userNanos,
+        long waitNanos,
+        long allocatedBytes,
+        long sections,
+        long uncounted,
+        long unclosed,
+        long misclosed,
+        Distribution distribution) {
+    /**
+     * Returns the part of the CPU time that was spent in the kernel.
+     *
+     * @return nanoseconds
+     */
+    public long systemNanos() {
+        return cpuNanos - userNanos;
+    }
+}

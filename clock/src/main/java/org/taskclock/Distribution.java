@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** Numbers of sections by their CPU time, in buckets whose width is an eighth of a power of two. */
+public final class Distribution {
+    /** Buckets for each power of two, as a power of two. */
+    private static final int PRECISION_BITS = 3;
+
+    private static final int SUBBUCKETS = 1 << PRECISION_BITS;
+    /** Longer sections are in the last bucket. */
+    private static final int MAX_BITS = 44;
+
+    /** The number of buckets. */
+    static final int BUCKETS = (MAX_BITS - PRECISION_BITS + 1) * SUBBUCKETS;
+
+    private final long[] counts;
+
+    Distribution(AtomicLongArray counts) {
+        this.counts = new long[counts.length()];
+        Arrays.setAll(this.counts, counts::get);
+    }
+
+    /** Returns the bucket of a CPU time. */
+    static int bucket(long nanos) {
+        if (nanos < SUBBUCKETS) return (int) Math.max(0, nanos);
+        int shift = 63 - Long.numberOfLeadingZeros(nanos) - PRECISION_BITS;
+        return Math.min(BUCKETS - 1, (shift + 1) * SUBBUCKETS + (int) (nanos >> shift) - SUBBUCKETS);
+    }
+
+    /** Returns the smallest CPU time that is above a bucket. */
+    static long upperBound(int bucket) {
+        if (bucket < SUBBUCKETS) return bucket + 1L;
+        int shift = bucket / SUBBUCKETS - 1;
+        return (SUBBUCKETS + bucket % SUBBUCKETS + 1L) << shift;
+    }
+
+    /**
+     * Returns the number of sections.
+     *
+     * @return the number of sections that were closed since the account got a row of its own
+     */
+    public long count() {
+        return Arrays.stream(counts).sum();
+    }
+
+    /**
+     * Returns the number of sections up to a CPU time.
+     *
+     * @param nanos the CPU time in nanoseconds, which is rounded up to the next bound of a bucket
+     * @return the number of sections whose CPU time is less
+     */
+    public long countBelow(long nanos) {
+        long sum = 0;
+        for (int i = 0; i < counts.length && upperBound(i) <= nanos; i++) sum += counts[i];
+        return sum;
+    }
+
+    /**
+     * Returns a quantile.
+     *
+     * @param quantile from 0 to 1, such as 0.99
+     * @return the CPU time in nanoseconds that this part of the sections did not exceed, at most 12.5 % too high; -1 if
+     *     there is no section
+     */
+    public long quantileNanos(double quantile) {
+        long count = count();
+        long rank = Math.max(1, (long) Math.ceil(quantile * count));
+        long sum = 0;
+        for (int i = 0; i < counts.length; i++) {
+            sum += counts[i];
+            if (count > 0 && sum >= rank) return upperBound(i);
+        }
+        return -1;
+    }
+}
