@@ -70,7 +70,7 @@ long read_file(const char *path, char *text, long length) {
     return got > 0 ? got : 0;
 }
 
-// The file has the thread's CPU time, its wait time, and its number of time slices (Documentation/scheduler/sched-stats).
+// The file has the thread's CPU time, wait time, and number of time slices (Documentation/scheduler/sched-stats.rst).
 int64_t wait_nanos(void) {
     char text[100];
     long length = read_file("/proc/thread-self/schedstat", text, sizeof text - 1), at = 0;

@@ -111,16 +111,18 @@ final class AccountEntry {
             account.setRelease(NamedAccount.DISTRIBUTION, new AtomicLongArray(Distribution.BUCKETS));
     }
 
-    AccountUsage rowUsage(int details) {
+    AccountUsage rowUsage(AccountType type) {
         long[] row = new long[AccountCounters.COUNT];
         for (int i = 0; i < row.length; i++) row[i] = row(i);
         AtomicLongArray distribution = (AtomicLongArray) account.getPlain(NamedAccount.DISTRIBUTION);
         return usage(
-                NamedAccount.name(account), row, details, distribution == null ? null : new Distribution(distribution));
+                type, NamedAccount.name(account), row, distribution == null ? null : new Distribution(distribution));
     }
 
-    static AccountUsage usage(String name, long[] counters, int details, Distribution distribution) {
+    static AccountUsage usage(AccountType type, String name, long[] counters, Distribution distribution) {
+        int details = type.details();
         return new AccountUsage(
+                type.name(),
                 name,
                 counters[AccountCounters.CPU],
                 counters[AccountCounters.USER],

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -29,6 +30,19 @@ public record AccountReading(
 
     /** The name of {@link #retired()}. */
     static final String RETIRED = "(retired)";
+
+    /**
+     * Returns the rows that add up to the CPU time of the process, as counters for metrics.
+     *
+     * @return {@link #accounts()}, and a row {@value #UNACCOUNTED} if the CPU time of the process is known
+     */
+    public List<AccountUsage> rows() {
+        if (!unaccounted.isKnown()) return accounts;
+        List<AccountUsage> rows = new ArrayList<>(accounts);
+        rows.add(new AccountUsage(
+                type, UNACCOUNTED, unaccounted.cpuNanos(), unaccounted.userNanos(), -1, -1, 0, 0, 0, 0, null));
+        return rows;
+    }
 
     static boolean isReserved(String name) {
         return name.equals(AccountType.OTHER) || name.equals(UNACCOUNTED) || name.equals(RETIRED);

@@ -198,30 +198,29 @@ final class AccountTable {
     }
 
     private AccountReading reading(List<AccountEntry> entries, List<OpenSection> open) {
-        int details = type.details();
         List<AccountUsage> rows = new ArrayList<>();
         long cpu = 0;
         long user = 0;
         for (AccountEntry entry : entries) {
             if (!entry.isNamed()) continue;
-            AccountUsage row = entry.rowUsage(details);
+            AccountUsage row = entry.rowUsage(type);
             cpu += row.cpuNanos();
             user += row.userNanos();
             rows.add(row);
         }
         rows.sort(Comparator.comparingLong(AccountUsage::cpuNanos).reversed());
-        AccountUsage other = row(AccountType.OTHER, OTHER, details);
-        AccountUsage retired = row(AccountReading.RETIRED, RETIRED, details);
+        AccountUsage other = row(AccountType.OTHER, OTHER);
+        AccountUsage retired = row(AccountReading.RETIRED, RETIRED);
         if (other.cpuNanos() + other.sections() + other.uncounted() > 0) rows.add(other);
         CpuTime unaccounted = unaccounted(
                 cpu + other.cpuNanos() + retired.cpuNanos(), user + other.userNanos() + retired.userNanos());
         return new AccountReading(type.name(), List.copyOf(rows), retired, unaccounted, entries.size() - 1, open);
     }
 
-    private AccountUsage row(String name, int first, int details) {
+    private AccountUsage row(String name, int first) {
         long[] counters = new long[AccountCounters.COUNT];
         for (int i = 0; i < counters.length; i++) counters[i] = type.numbers().get(first + i);
-        return AccountEntry.usage(name, counters, details, null);
+        return AccountEntry.usage(type, name, counters, null);
     }
 
     /** Returns the CPU time of the process that is not in any row. */

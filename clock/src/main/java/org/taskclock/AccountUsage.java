@@ -5,6 +5,7 @@ package org.taskclock;
 /**
  * What a named account has used since the process started. No value ever decreases.
  *
+ * @param type the name of its type
  * @param name the name of the account
  * @param cpuNanos CPU time in nanoseconds, user and system together, including open sections
  * @param userNanos the part of it that was spent in user mode; estimated from each thread's user time between two
@@ -22,6 +23,7 @@ package org.taskclock;
  *     counted
  */
 public record AccountUsage(
+        String type,
         String name,
         long cpuNanos,
         long userNanos,

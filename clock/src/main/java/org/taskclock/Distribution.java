@@ -19,9 +19,27 @@ public final class Distribution {
 
     private final long[] counts;
 
+    /**
+     * Creates a distribution.
+     *
+     * @param counts the number of sections in each bucket; may be shorter than the number of buckets
+     */
+    public Distribution(long[] counts) {
+        this.counts = counts.clone();
+    }
+
     Distribution(AtomicLongArray counts) {
         this.counts = new long[counts.length()];
         Arrays.setAll(this.counts, counts::get);
+    }
+
+    /**
+     * Returns the number of sections in each bucket.
+     *
+     * @return the numbers, as the constructor accepts them
+     */
+    public long[] counts() {
+        return counts.clone();
     }
 
     /** Returns the bucket of a CPU time. */
