@@ -54,7 +54,7 @@ final class AccountTable {
         this.type = type;
         this.lock = lock;
         this.dropped = dropped;
-        this.slots = new SlotReader(type.threads());
+        this.slots = new SlotReader(type.name(), type.threads());
     }
 
     AccountReading read() {

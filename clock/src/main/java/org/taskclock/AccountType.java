@@ -143,10 +143,10 @@ public final class AccountType {
      *
      * @param count at least 4
      * @return this type
-     * @throws IllegalArgumentException if the number is less than 4 or greater than 10,000
+     * @throws IllegalArgumentException if the number is less than 4 or greater than 1,000
      */
     public AccountType maxNames(int count) {
-        if (count < 4 || count > 10_000) throw new IllegalArgumentException("number of names: " + count);
+        if (count < 4 || count > 1_000) throw new IllegalArgumentException("number of names: " + count);
         numbers.set(AccountTable.MAX_NAMES, count);
         return this;
     }

@@ -35,6 +35,27 @@ public record AccountUsage(
         long misclosed,
         Distribution distribution) {
     /**
+     * Returns the usage of an account that has used nothing.
+     *
+     * @param type the name of its type
+     * @param name its name
+     * @return the usage
+     */
+    public static AccountUsage none(String type, String name) {
+        return new AccountUsage(type, name, 0, 0, 0, 0, 0, 0, 0, 0, null);
+    }
+
+    /**
+     * Returns a quantile of the CPU time of sections.
+     *
+     * @param quantile from 0 to 1
+     * @return nanoseconds; -1 if there is no distribution, or no section in it
+     */
+    public long quantileNanos(double quantile) {
+        return distribution == null ? -1 : distribution.quantileNanos(quantile);
+    }
+
+    /**
      * Returns the part of the CPU time that was spent in the kernel.
      *
      * @return nanoseconds

@@ -20,10 +20,12 @@ final class SlotReader {
 
     private static final int MAX_ATTEMPTS = 200;
 
+    private final String type;
     private final ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads;
     private final Map<Thread, ThreadClock> clocks = new HashMap<>();
 
-    SlotReader(ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads) {
+    SlotReader(String type, ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads) {
+        this.type = type;
         this.threads = threads;
     }
 
@@ -73,7 +75,7 @@ final class SlotReader {
             long openNanos = see(numbers, copy, nanos, now);
             if (open != null) {
                 String account = NamedAccount.name(ThreadSlot.account(current));
-                open.add(new OpenSection(account, thread, openNanos, copy[ThreadSlot.SECTION_NANOS] + nanos));
+                open.add(new OpenSection(type, account, thread, openNanos, copy[ThreadSlot.SECTION_NANOS] + nanos));
             }
             return;
         }

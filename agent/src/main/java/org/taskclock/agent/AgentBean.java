@@ -20,12 +20,62 @@ import javax.management.ObjectName;
 import javax.management.StandardMBean;
 import javax.management.TaskClockBean;
 import javax.management.TaskClockBeans;
+import org.taskclock.AccountUsage;
 import org.taskclock.ClockStatus;
+import org.taskclock.CpuAccounts;
+import org.taskclock.OpenSection;
 import org.taskclock.TaskClock;
 
 /** The implementation of the agent's bean, which also registers itself. */
 public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplier<DynamicMBean> {
     private record VerdictData(String getName, boolean isUsable, String getReason) implements BackendVerdict {}
+
+    private record AccountData(
+            String getType,
+            String getName,
+            long getCpuNanos,
+            long getUserNanos,
+            long getSystemNanos,
+            long getWaitNanos,
+            long getAllocatedBytes,
+            long getSections,
+            long getUncounted,
+            long getUnclosed,
+            long getMisclosed,
+            long getMedianNanos,
+            long getPercentile99Nanos)
+            implements Account {
+        AccountData(AccountUsage account) {
+            this(
+                    account.type(),
+                    account.name(),
+                    account.cpuNanos(),
+                    account.userNanos(),
+                    account.systemNanos(),
+                    account.waitNanos(),
+                    account.allocatedBytes(),
+                    account.sections(),
+                    account.uncounted(),
+                    account.unclosed(),
+                    account.misclosed(),
+                    account.quantileNanos(0.5),
+                    account.quantileNanos(0.99));
+        }
+    }
+
+    private record SectionData(
+            String getType, String getName, String getThread, long getId, long getOpenNanos, long getCpuNanos)
+            implements Section {
+        SectionData(OpenSection section) {
+            this(
+                    section.type(),
+                    section.name(),
+                    section.thread().getName(),
+                    section.threadId(),
+                    section.openNanos(),
+                    section.cpuNanos());
+        }
+    }
 
     private static final int MIN_CHECKS = 3;
     private static final String COMPONENTS = "componentMap";
@@ -296,6 +346,22 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     @Override
     public Carrier[] getCarriers() {
         return controller.accounts().carriers().toArray(new Carrier[0]);
+    }
+
+    @Override
+    public Account[] getAccounts() {
+        return CpuAccounts.read().stream()
+                .flatMap(type -> type.rows().stream())
+                .map(AccountData::new)
+                .toArray(Account[]::new);
+    }
+
+    @Override
+    public Section[] getOpenSections() {
+        return CpuAccounts.read().stream()
+                .flatMap(type -> type.openSections().stream())
+                .map(SectionData::new)
+                .toArray(Section[]::new);
     }
 
     @Override

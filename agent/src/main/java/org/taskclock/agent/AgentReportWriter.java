@@ -5,13 +5,18 @@ package org.taskclock.agent;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.taskclock.AccountReading;
+import org.taskclock.AccountUsage;
 import org.taskclock.ClockId;
+import org.taskclock.CpuAccounts;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
+import org.taskclock.ThreadClock;
 
 /**
  * Writes the agent's report as JSON for the command line. Attached tools read it from the agent property
@@ -90,6 +95,7 @@ public final class AgentReportWriter implements Supplier<String> {
         json.member("virtualThreadParallelism", controller.accounts().parallelism());
         json.list("carriers", controller.accounts().carriers(), carrier -> json.object(() -> carrier(json, carrier)));
         yields(json, controller.yields());
+        accounts(json, CpuAccounts.read());
         health(json, controller.health());
         json.member(
                 "truncated",
@@ -143,6 +149,42 @@ public final class AgentReportWriter implements Supplier<String> {
         json.member("userNanos", carrier.getUserNanos());
         json.member("carriedNanos", carrier.getCarriedNanos());
         json.member("carriedUserNanos", carrier.carriedUserNanos());
+    }
+
+    private static void accounts(JsonWriter json, List<AccountReading> readings) {
+        json.list(
+                "accounts",
+                readings.stream().flatMap(type -> type.rows().stream()).toList(),
+                account -> json.object(() -> account(json, account)));
+        json.list(
+                "openSections",
+                readings.stream().flatMap(type -> type.openSections().stream()).toList(),
+                section -> json.object(() -> {
+                    json.member("type", section.type());
+                    json.member("name", section.name());
+                    json.member("thread", section.thread().getName());
+                    json.member("javaId", section.threadId());
+                    json.member("tid", ThreadClock.of(section.thread()).tid());
+                    json.member("openNanos", section.openNanos());
+                    json.member("cpuNanos", section.cpuNanos());
+                }));
+    }
+
+    private static void account(JsonWriter json, AccountUsage account) {
+        json.member("type", account.type());
+        json.member("name", account.name());
+        json.member("cpuNanos", account.cpuNanos());
+        json.member("userNanos", account.userNanos());
+        json.member("waitNanos", account.waitNanos());
+        json.member("allocatedBytes", account.allocatedBytes());
+        json.member("sections", account.sections());
+        json.member("uncounted", account.uncounted());
+        json.member("unclosed", account.unclosed());
+        json.member("misclosed", account.misclosed());
+        if (account.distribution() == null) return;
+        List<Long> counts =
+                Arrays.stream(account.distribution().counts()).boxed().toList();
+        json.list("distribution", counts, json::value);
     }
 
     private static void yields(JsonWriter json, YieldControl yields) {

@@ -47,6 +47,10 @@ final class JsonWriter {
         text.append('}');
     }
 
+    void value(long value) {
+        text.append(value);
+    }
+
     void quote(String value) {
         text.append('"');
         for (int i = 0; i < value.length(); i++) {

@@ -129,6 +129,15 @@ public interface TaskClockMXBean {
     /** Returns the CPU time of the carriers of virtual threads. */
     Carrier[] getCarriers();
 
+    /**
+     * Returns what the named accounts of the program have used, by type, and the process's CPU time outside them as
+     * "(unaccounted)". Accounts without a row of their own are counted together as "other".
+     */
+    Account[] getAccounts();
+
+    /** Returns the sections of named accounts that are open now, for each type the longest first, at most 100. */
+    Section[] getOpenSections();
+
     /** Returns whether there were more threads, names, or call sites than are kept. The rest are counted together. */
     boolean isTruncated();
 
@@ -226,6 +235,69 @@ public interface TaskClockMXBean {
 
         /** Returns the rest of its CPU time, for scheduling and other work, ns. */
         long getOwnNanos();
+    }
+
+    /** What a named account has used. A time is -1 if it is not counted. */
+    interface Account {
+        /** Returns the type, such as tenant. */
+        String getType();
+
+        /** Returns the name. */
+        String getName();
+
+        /** Returns the CPU time, user and system together, ns. */
+        long getCpuNanos();
+
+        /** Returns the user time, estimated, ns. */
+        long getUserNanos();
+
+        /** Returns the system time, estimated, ns. */
+        long getSystemNanos();
+
+        /** Returns how long its threads were ready to run but had no processor, ns. */
+        long getWaitNanos();
+
+        /** Returns the bytes of heap that it allocated. */
+        long getAllocatedBytes();
+
+        /** Returns the number of its closed sections. */
+        long getSections();
+
+        /** Returns the number of sections that could not be counted. */
+        long getUncounted();
+
+        /** Returns the number of sections that were never closed. */
+        long getUnclosed();
+
+        /** Returns how often a section was closed twice or on another thread. */
+        long getMisclosed();
+
+        /** Returns the median CPU time of a section, ns. */
+        long getMedianNanos();
+
+        /** Returns the CPU time that 99 % of the sections do not exceed, ns. */
+        long getPercentile99Nanos();
+    }
+
+    /** A section of a named account that is open now. */
+    interface Section {
+        /** Returns the type of the account. */
+        String getType();
+
+        /** Returns the name of the account. */
+        String getName();
+
+        /** Returns the name of the thread. */
+        String getThread();
+
+        /** Returns the thread's Java id. */
+        long getId();
+
+        /** Returns for how long it has been open at least: since it was first seen, ns. */
+        long getOpenNanos();
+
+        /** Returns its CPU time so far, ns. */
+        long getCpuNanos();
     }
 
     /** The yields of one platform thread, or of all ended threads with the same name, since counting began. */

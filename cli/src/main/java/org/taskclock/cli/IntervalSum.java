@@ -24,6 +24,8 @@ final class IntervalSum {
     /** The length of the intervals in which the allocation of a thread was unknown, as in the first one. */
     private final Map<String, Long> unknownNanos = new HashMap<>();
 
+    private final Map<String, ThreadUsage> accounts = new LinkedHashMap<>();
+
     private Interval last;
     private ProcessUsage totals;
     private long nanos;
@@ -39,6 +41,7 @@ final class IntervalSum {
             threads.merge(key, thread, IntervalSum::sum);
             if (thread.java().allocatedBytes() < 0) unknownNanos.merge(key, interval.intervalNanos(), Long::sum);
         }
+        for (ThreadUsage account : interval.accounts()) accounts.merge(account.pool(), account, IntervalSum::sum);
         if (threads.size() > interval.threads().size() + MAX_ENDED) mergeEnded(interval);
     }
 
@@ -83,7 +86,8 @@ final class IntervalSum {
                 totals,
                 List.of(),
                 List.of(),
-                last.endedPools());
+                last.endedPools(),
+                List.copyOf(accounts.values()));
     }
 
     /** Makes the rate of allocation that of the intervals in which it was known. */

@@ -67,7 +67,7 @@ enum Styles {
         return switch (kind) {
             case JAVA -> AttributedStyle.DEFAULT;
             case CARRIER -> color(AttributedStyle.MAGENTA);
-            case VIRTUAL -> color(AttributedStyle.BLUE);
+            case VIRTUAL, ACCOUNT -> color(AttributedStyle.BLUE);
             case GC -> color(AttributedStyle.YELLOW);
             case JIT -> color(AttributedStyle.CYAN);
             case VM, NATIVE -> faint();

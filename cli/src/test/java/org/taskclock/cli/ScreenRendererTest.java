@@ -403,7 +403,8 @@ class ScreenRendererTest {
                 one.totals(),
                 one.findings(),
                 one.notes(),
-                one.endedPools())));
+                one.endedPools(),
+                one.accounts())));
         press("t");
         assertThat(cells("+ worker-# (1)")).contains("2:20", "14.8");
     }

@@ -189,7 +189,8 @@ class SyntheticJvm implements IntervalSource {
                 totals,
                 List.of(storm, throttled),
                 List.of("thread names are from Java"),
-                List.of(new EndedPool("worker-#", ThreadKind.JAVA, 2, 30 * SECOND, 5 * SECOND)));
+                List.of(new EndedPool("worker-#", ThreadKind.JAVA, 2, 30 * SECOND, 5 * SECOND)),
+                List.of());
     }
 
     /** Each thread used 100 seconds before watching began at interval 0, and the same in each interval since then. */

@@ -14,7 +14,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * @param end the end of the interval
  * @param intervalNanos the length of the interval
  * @param pools the usage of each thread pool; {@link ThreadUsage#tid} is 0. May contain groups of virtual threads,
- *     whose CPU time is also included in the pools of their carriers
+ *     whose CPU time is also included in the pools of their carriers, and named accounts, as pools of kind ACCOUNT
  * @param threads the usage of threads; may lack threads that used nothing
  * @param process the CPU time of the process
  * @param container the CPU time of the control group and how long it was throttled, both in the interval; null if the

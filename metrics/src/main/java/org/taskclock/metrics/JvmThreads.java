@@ -3,6 +3,8 @@
 package org.taskclock.metrics;
 
 import java.util.List;
+import org.taskclock.AccountUsage;
+import org.taskclock.CpuAccounts;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
 
@@ -83,6 +85,9 @@ public final class JvmThreads {
         Counters ended = threads.sampler.takePools(after.userNanos(), pool -> usages.add(PoolUsage.of(pool)));
         if (ended.cpuNanos > 0) usages.add(PoolUsage.of(PoolKey.ENDED, 0, ended));
         counters.add(usages);
-        return new JvmUsage(counters.pools(), after, agent.virtualThreads(), cgroup.usage());
+        List<AccountUsage> accounts = CpuAccounts.read().stream()
+                .flatMap(type -> type.rows().stream())
+                .toList();
+        return new JvmUsage(counters.pools(), after, agent.virtualThreads(), accounts, cgroup.usage());
     }
 }

@@ -3,6 +3,7 @@
 package org.taskclock.metrics;
 
 import java.util.List;
+import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 
 /**
@@ -11,10 +12,15 @@ import org.taskclock.CpuTime;
  *
  * @param process the CPU time of the process, to which the pools add up
  * @param virtualThreads as of the last report of the agent
+ * @param accounts the named accounts of the JVM, with a row for the rest of the process in each type
  * @param container usage of the container, or of another control group with a limit; null if there is none
  */
 public record JvmUsage(
-        List<PoolUsage> pools, CpuTime process, VirtualThreadCounts virtualThreads, ContainerUsage container) {
+        List<PoolUsage> pools,
+        CpuTime process,
+        VirtualThreadCounts virtualThreads,
+        List<AccountUsage> accounts,
+        ContainerUsage container) {
     /**
      * The CPU time of all processes of a control group. A negative number means unknown.
      *

@@ -5,6 +5,9 @@ package org.taskclock.metrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import org.taskclock.AccountReading;
+import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 
 /**
@@ -111,6 +114,41 @@ public enum Metric {
                         points.add(new Point(List.of(pool.pool(), pool.kind().label()), pool.yields()));
                 return points;
             }),
+    ACCOUNT_CPU_TIME(
+            "taskclock.account.cpu.time",
+            Type.COUNTER,
+            "s",
+            "CPU time used for a named account, such as a tenant.",
+            List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME, Metric.MODE),
+            usage -> {
+                List<Point> points = new ArrayList<>();
+                for (AccountUsage account : usage.accounts()) {
+                    points.add(seconds(account.userNanos(), account.type(), account.name(), "user"));
+                    points.add(seconds(account.systemNanos(), account.type(), account.name(), "system"));
+                }
+                return points;
+            }),
+    ACCOUNT_WAIT_TIME(
+            "taskclock.account.wait.time",
+            Type.COUNTER,
+            "s",
+            "Time that threads that worked for a named account were ready to run but had no processor.",
+            List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
+            usage -> accounts(usage, AccountUsage::waitNanos, 1e9)),
+    ACCOUNT_ALLOCATED(
+            "taskclock.account.allocated",
+            Type.COUNTER,
+            "By",
+            "Bytes of heap allocated for a named account.",
+            List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
+            usage -> accounts(usage, AccountUsage::allocatedBytes, 1)),
+    ACCOUNT_SECTIONS(
+            "taskclock.account.sections",
+            Type.COUNTER,
+            "{section}",
+            "Number of sections, such as requests, of a named account.",
+            List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
+            usage -> accounts(usage, AccountUsage::sections, 1)),
     PROCESS_CPU_TIME(
             "process.cpu.time",
             Type.COUNTER,
@@ -186,6 +224,8 @@ public enum Metric {
     private static final String POOL = "jvm.thread.pool.name";
     private static final String KIND = "jvm.thread.kind";
     private static final String MODE = "cpu.mode";
+    private static final String ACCOUNT_TYPE = "taskclock.account.type";
+    private static final String ACCOUNT_NAME = "taskclock.account.name";
 
     private final String id;
     private final Type type;
@@ -235,6 +275,17 @@ public enum Metric {
     /** Returns the values, at most one for each combination of attributes; none if the metric is unknown. */
     public List<Point> points(JvmUsage usage) {
         return points.apply(usage);
+    }
+
+    private static List<Point> accounts(JvmUsage usage, ToLongFunction<AccountUsage> value, double unit) {
+        List<Point> points = new ArrayList<>();
+        for (AccountUsage account : usage.accounts()) {
+            long number = value.applyAsLong(account);
+            // The time outside sections has neither.
+            if (number >= 0 && !account.name().equals(AccountReading.UNACCOUNTED))
+                points.add(new Point(List.of(account.type(), account.name()), number / unit));
+        }
+        return points;
     }
 
     private static Point seconds(long nanos, String... attributes) {

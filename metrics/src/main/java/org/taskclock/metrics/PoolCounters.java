@@ -29,7 +29,7 @@ public final class PoolCounters {
     public static final int DEFAULT_MAX_POOLS = 100;
 
     /** The lowest limit. */
-    public static final int MIN_POOLS = 2 * ThreadKind.values().length;
+    public static final int MIN_POOLS = 2 * ThreadKind.THREADS;
 
     private static final double BUSY_SHARE = 0.01;
     private static final long MIN_BUSY_NANOS = 10_000_000;
@@ -47,7 +47,7 @@ public final class PoolCounters {
     public PoolCounters(int maxPools) {
         if (maxPools < MIN_POOLS)
             throw new IllegalArgumentException("limit of " + maxPools + " pools is below the minimum of " + MIN_POOLS);
-        capacity = maxPools - ThreadKind.values().length;
+        capacity = maxPools - ThreadKind.THREADS;
     }
 
     /**

@@ -4,7 +4,7 @@ package org.taskclock.metrics;
 
 import java.util.Locale;
 
-/** The purpose of a thread. */
+/** What uses CPU time: the purpose of a thread, or an account. */
 public enum ThreadKind {
     /** A platform thread of the program. */
     JAVA,
@@ -19,7 +19,15 @@ public enum ThreadKind {
     /** Any other thread of the JVM. */
     VM,
     /** A thread that, as far as known, belongs to neither Java nor the JVM. */
-    NATIVE;
+    NATIVE,
+    /**
+     * Not a thread but a named account, such as a tenant, whose usage is also in that of the threads. Its pool is
+     * {@link AccountKey#pool}.
+     */
+    ACCOUNT;
+
+    /** The number of kinds of threads. */
+    static final int THREADS = values().length - 1;
 
     private final String label = name().toLowerCase(Locale.ROOT);
 

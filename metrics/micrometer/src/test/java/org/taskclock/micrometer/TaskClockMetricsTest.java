@@ -54,7 +54,8 @@ class TaskClockMetricsTest {
 
     /** Makes the next reading a new one. */
     private void change() {
-        usage = new JvmUsage(List.copyOf(pools), ProcessClock.current().now(), VirtualThreadCounts.UNKNOWN, null);
+        usage = new JvmUsage(
+                List.copyOf(pools), ProcessClock.current().now(), VirtualThreadCounts.UNKNOWN, List.of(), null);
     }
 
     private TaskClockMetrics madeUp() {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.taskclock.AccountUsage;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.Metric;
@@ -90,6 +91,7 @@ class TaskClockMetricsTest {
                 List.of(pool("a", 3)),
                 new org.taskclock.CpuTime(30, 20, 10),
                 new VirtualThreadCounts(9, 2, 3, 2),
+                List.of(new AccountUsage("tenant", "acme", 30, 20, 5, 6, 1, 0, 0, 0, null)),
                 new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5, 20, 10));
         try (OpenTelemetrySdk sdk = sdk(reader);
                 TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> usage, EnumSet.allOf(Metric.class))) {
@@ -126,7 +128,11 @@ class TaskClockMetricsTest {
                 () -> {
                     readings.incrementAndGet();
                     return new JvmUsage(
-                            List.copyOf(pools), org.taskclock.CpuTime.UNKNOWN, VirtualThreadCounts.UNKNOWN, null);
+                            List.copyOf(pools),
+                            org.taskclock.CpuTime.UNKNOWN,
+                            VirtualThreadCounts.UNKNOWN,
+                            List.of(),
+                            null);
                 },
                 EnumSet.allOf(Metric.class));
         assertThat(byName(reader).get("jvm.thread.count").getLongSumData().getPoints())

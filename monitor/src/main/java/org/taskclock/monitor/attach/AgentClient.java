@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.taskclock.AccountUsage;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
@@ -45,6 +48,8 @@ public final class AgentClient {
     // Cumulative figures, as of the last report.
     private Map<String, Counters> groups = new HashMap<>();
     private Counters scheduling;
+    private Map<AccountKey, AccountUsage> accounts = Map.of();
+    private List<AgentReport.Section> openSections = List.of();
     private Map<String, Long> sites = new HashMap<>();
     private Map<Integer, Long> yielders = new HashMap<>();
     /** CPU time of the groups in the first report of the agent, and of scheduling. */
@@ -67,6 +72,7 @@ public final class AgentClient {
 
     // Figures for the last interval.
     private List<ThreadUsage> usages = List.of();
+    private List<ThreadUsage> accountUsages = List.of();
     private List<String> intervalSites = List.of();
     private final Map<Integer, Double> yieldsPerSecond = new HashMap<>();
     private long intervalYields = -1;
@@ -86,6 +92,16 @@ public final class AgentClient {
     /** Returns the usage of each group of virtual threads, and the CPU time that carriers spent on scheduling them. */
     public List<ThreadUsage> usages() {
         return usages;
+    }
+
+    /** Returns the usage of each named account, and of the rest of the process in each type of accounts. */
+    public List<ThreadUsage> accounts() {
+        return accountUsages;
+    }
+
+    /** Returns the sections of named accounts that were open at the last report. */
+    public List<AgentReport.Section> openSections() {
+        return openSections;
     }
 
     /** Returns the yields per second of a thread, or of the virtual threads that it carried; 0 if unknown. */
@@ -143,6 +159,7 @@ public final class AgentClient {
     /** Requests a report if one is due. */
     public void advance(long intervalNanos) {
         usages = List.of();
+        accountUsages = List.of();
         intervalSites = List.of();
         yieldsPerSecond.clear();
         intervalYields = -1;
@@ -172,6 +189,7 @@ public final class AgentClient {
             yields = -1;
             virtualThreads = VirtualThreadCounts.UNKNOWN;
             carriers = Set.of();
+            openSections = List.of();
             return;
         }
         // The agent generated the report at some time during the request.
@@ -222,6 +240,9 @@ public final class AgentClient {
             if (newScheduling != null && scheduling != null)
                 found.add(usage(SCHEDULING, newScheduling, scheduling, share));
             usages = found;
+            accountUsages = report.accounts().stream()
+                    .map(account -> usage(account, share))
+                    .toList();
             intervalMounts = Math.round((report.health().mounts() - mounts) * share);
             if (newYields >= 0 && yields >= 0) {
                 intervalYields = Math.round(Math.max(0, newYields - yields) * share);
@@ -230,6 +251,9 @@ public final class AgentClient {
             }
         }
         groups = newGroups;
+        accounts = report.accounts().stream()
+                .collect(Collectors.toMap(AgentReport.Account::key, AgentReport.Account::usage));
+        openSections = report.openSections();
         scheduling = newScheduling;
         sites = newSites;
         yielders = newYielders;
@@ -247,6 +271,15 @@ public final class AgentClient {
                         pid, new PoolKey(name, ThreadKind.VIRTUAL), (int) Math.min(now.live, Integer.MAX_VALUE))
                 .cpu(cpu, Math.min(cpu, user))
                 .total(Math.max(0, now.cpuNanos), Math.max(0, now.cpuNanos - watchedFrom.getOrDefault(name, 0L)))
+                .build();
+    }
+
+    private ThreadUsage usage(AgentReport.Account now, double share) {
+        AccountUsage before = accounts.getOrDefault(now.key(), AccountUsage.none(now.type(), now.name()));
+        ThreadUsage used = now.since(pid, before);
+        return used.change()
+                .cpu(Math.round(used.cpuNanos() * share), Math.round(used.userNanos() * share))
+                .waited(used.waitNanos() < 0 ? -1 : Math.round(used.waitNanos() * share))
                 .build();
     }
 

@@ -5,15 +5,23 @@ package org.taskclock.monitor.attach;
 import com.google.gson.Gson;
 import com.google.gson.JsonParseException;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import org.taskclock.AccountUsage;
+import org.taskclock.Distribution;
 import org.taskclock.PoolName;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.AccountKey;
+import org.taskclock.metrics.PoolKey;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
 public record AgentReport(
@@ -35,6 +43,8 @@ public record AgentReport(
         long platformYieldNanos,
         List<Yielder> yielders,
         List<Site> yieldSites,
+        List<Account> accounts,
+        List<Section> openSections,
         Health health,
         boolean truncated,
         long reportNanos) {
@@ -42,6 +52,9 @@ public record AgentReport(
     private static final long MAX_FIGURE = 1L << 60;
 
     private static final int MAX_ENTRIES = 100_000;
+    private static final int MAX_ACCOUNTS = 10_000;
+    private static final int MAX_NAME = 300;
+    private static final int MAX_BUCKETS = 1_000;
     private static final long TOLERANCE_NANOS = 100_000_000;
 
     /** The name of the agent property that holds the report. */
@@ -108,6 +121,62 @@ public record AgentReport(
             return stack.isEmpty() ? "(other)" : stack.get(0);
         }
     }
+
+    /** What a named account has used; -1 if something is not counted. */
+    public record Account(
+            String type,
+            String name,
+            long cpuNanos,
+            long userNanos,
+            long waitNanos,
+            long allocatedBytes,
+            long sections,
+            long uncounted,
+            long unclosed,
+            long misclosed,
+            List<Long> distribution) {
+        public AccountKey key() {
+            return new AccountKey(type, name);
+        }
+
+        /**
+         * Returns what the account has used since an earlier report.
+         *
+         * @param before its usage in that report
+         */
+        public ThreadUsage since(int pid, AccountUsage before) {
+            long cpu = Math.max(0, cpuNanos - before.cpuNanos());
+            return ThreadUsage.ofGroup(pid, new PoolKey(key().pool(), ThreadKind.ACCOUNT), 0)
+                    .cpu(cpu, Math.max(0, Math.min(cpu, userNanos - before.userNanos())))
+                    .waited(waitNanos < 0 ? -1 : Math.max(0, waitNanos - Math.max(0, before.waitNanos())))
+                    .total(cpuNanos, -1)
+                    .build();
+        }
+
+        /** Returns the same as a reading in the JVM would. */
+        public AccountUsage usage() {
+            return new AccountUsage(
+                    type,
+                    name,
+                    cpuNanos,
+                    Math.min(userNanos, cpuNanos),
+                    waitNanos,
+                    allocatedBytes,
+                    sections,
+                    uncounted,
+                    unclosed,
+                    misclosed,
+                    distribution == null
+                            ? null
+                            : new Distribution(distribution.stream()
+                                    .mapToLong(Long::longValue)
+                                    .toArray()));
+        }
+    }
+
+    /** A section of a named account that was open. {@code tid} is that of a platform thread, or else -1. */
+    public record Section(
+            String type, String name, String thread, long javaId, int tid, long openNanos, long cpuNanos) {}
 
     /** Returns the states of the virtual threads; unknown if they are not accounted for. */
     public VirtualThreadCounts virtualThreadCounts() {
@@ -192,9 +261,11 @@ public record AgentReport(
 
     /** Throws if a figure is impossible, so that it ends neither in a sum that overflows nor in a negative counter. */
     private void checkFigures() throws AgentReportException {
-        for (List<?> list : List.of(pools, virtualThreads, carriers, yielders, yieldSites))
+        for (List<?> list : List.of(pools, virtualThreads, carriers, yielders, yieldSites, accounts, openSections))
             if (list.size() > MAX_ENTRIES)
                 throw new AgentReportException("its agent reports more than " + MAX_ENTRIES + " entries");
+        if (accounts.size() > MAX_ACCOUNTS)
+            throw new AgentReportException("its agent reports more than " + MAX_ACCOUNTS + " accounts");
         check("process", cpuNanos, userNanos, reportNanos);
         check("yields", platformYields, virtualYields, platformYieldNanos);
         check("agent", health.mounts, health.mountClockCalls, health.mountUsageCalls);
@@ -214,6 +285,25 @@ public record AgentReport(
         checkSum("yielders", yielders, Yielder::cpuNanos);
         checkSum("call sites", yieldSites, Site::yields);
         checkSum("call sites", yieldSites, Site::virtualYields);
+        checkTimes("accounts", accounts, Account::cpuNanos, Account::userNanos);
+        checkSum("accounts", accounts, Account::waitNanos);
+        checkSum("accounts", accounts, Account::allocatedBytes);
+        checkSum("accounts", accounts, Account::sections);
+        for (Account account : accounts) checkAccount(account);
+        if (accounts.stream().map(Account::key).distinct().count() < accounts.size())
+            throw new AgentReportException("its agent reports an account twice");
+        checkSum("open sections", openSections, Section::cpuNanos);
+        checkSum("open sections", openSections, Section::openNanos);
+    }
+
+    private static void checkAccount(Account account) throws AgentReportException {
+        check("accounts", account.uncounted, account.unclosed, account.misclosed);
+        if (account.cpuNanos < 0 || account.userNanos < 0) throw impossible("accounts", account.cpuNanos);
+        if (account.type.length() > MAX_NAME || account.name.length() > MAX_NAME)
+            throw new AgentReportException("its agent reports an account with a name of more than " + MAX_NAME);
+        if (account.distribution == null) return;
+        if (account.distribution.size() > MAX_BUCKETS) throw impossible("sections", account.distribution.size());
+        checkSum("sections", account.distribution, Long::longValue);
     }
 
     private static <T> void checkTimes(
@@ -263,6 +353,10 @@ public record AgentReport(
         checkTotal("carriers", sum(carriers, Carrier::cpuNanos), processNanos);
         checkTotal("carried threads", sum(carriers, Carrier::carriedNanos), processNanos);
         checkTotal("yielders", sum(yielders, Yielder::cpuNanos), processNanos);
+        Map<String, Long> types = new HashMap<>();
+        for (Account account : accounts) types.merge(account.type, account.cpuNanos, Long::sum);
+        // The CPU time of each type adds up to that of the process.
+        for (long nanos : types.values()) checkTotal("accounts", nanos, processNanos);
         // None of these takes less than a nanosecond.
         long yields = Math.max(platformYields + virtualYields, sum(yieldSites, Site::yields));
         for (long count : new long[] {yields, sum(yielders, Yielder::yields), health.mounts})
@@ -292,6 +386,12 @@ public record AgentReport(
                 && health != null
                 && isComplete(health.features, Health.Feature::name)
                 && isComplete(yieldSites, Site::stack)
+                && isComplete(accounts, Account::type)
+                && isComplete(accounts, Account::name)
+                && accounts.stream().allMatch(a -> a.distribution == null || isComplete(a.distribution, count -> count))
+                && isComplete(openSections, Section::type)
+                && isComplete(openSections, Section::name)
+                && isComplete(openSections, Section::thread)
                 && yieldSites.stream().allMatch(site -> isComplete(site.stack, frame -> frame));
     }
 

@@ -17,7 +17,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.taskclock.AccountUsage;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
@@ -101,6 +104,7 @@ final class AgentPools {
 
     // As of the last report. Elements of groups are CPU and user time.
     private Map<String, long[]> groups = Map.of();
+    private Map<AccountKey, AccountUsage> accounts = Map.of();
     private Map<Integer, Long> yielders = Map.of();
     private long virtualYields;
     private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
@@ -211,6 +215,7 @@ final class AgentPools {
         try {
             report = answer.join();
             if (report != null) usages.addAll(usages(report, wasContinuous && areKnown(report, threads), reported));
+            if (report != null && wasContinuous) addAccounts(report, usages);
             failures = 0;
         } catch (CompletionException | AgentReport.AgentReportException e) {
             Throwable cause = e instanceof CompletionException ? e.getCause() : e;
@@ -233,6 +238,8 @@ final class AgentPools {
             return reading;
         }
         isContinuous = true;
+        accounts = report.accounts().stream()
+                .collect(Collectors.toMap(AgentReport.Account::key, AgentReport.Account::usage));
         virtualThreads = report.virtualThreadCounts();
         carriers = report.carrierTids();
         Map<PoolKey, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();
@@ -260,6 +267,14 @@ final class AgentPools {
         return usages;
     }
 
+    /** Adds what accounts have used since the last report. Its time is also in the pools of the threads. */
+    private void addAccounts(AgentReport report, List<ThreadUsage> usages) {
+        for (AgentReport.Account account : report.accounts()) {
+            AccountUsage before = accounts.get(account.key());
+            usages.add(account.since(pid, before == null ? AccountUsage.none(account.type(), account.name()) : before));
+        }
+    }
+
     private ThreadUsage usage(AgentReport.Group group, boolean isCounted, long... last) {
         long cpu = isCounted ? Math.max(0, group.cpuNanos() - last[0]) : 0;
         long user = Math.max(0, Math.min(cpu, group.userNanos() - last[1]));
@@ -283,6 +298,11 @@ final class AgentPools {
     /** Returns the states of virtual threads as of the last answer. */
     VirtualThreadCounts virtualThreads() {
         return virtualThreads;
+    }
+
+    /** Returns the named accounts as of the last answer; empty if no agent has ever reported any. */
+    List<AccountUsage> accounts() {
+        return List.copyOf(accounts.values());
     }
 
     /** Returns the ids of the threads that carry virtual threads, as the JVM sees them, as of the last answer. */

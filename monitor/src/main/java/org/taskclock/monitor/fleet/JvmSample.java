@@ -13,6 +13,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  *
  * @param intervalNanos the time since the previous sample of the JVM; 0 if there is none, or if nothing was read yet
  * @param pools those that have threads or used something
+ * @param accounts the named accounts, as pools of kind ACCOUNT
  * @param threads those that used something
  * @param process the CPU time of the process
  * @param virtualThreads as of the last report of the agent
@@ -23,6 +24,7 @@ public record JvmSample(
         MonitoredJvm jvm,
         long intervalNanos,
         List<ThreadUsage> pools,
+        List<ThreadUsage> accounts,
         List<ThreadUsage> threads,
         CpuTime process,
         VirtualThreadCounts virtualThreads,

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.Cgroup;
 import org.taskclock.metrics.JvmUsage;
@@ -65,7 +66,7 @@ public final class MonitoredJvm {
         startNanos = System.nanoTime() - (fromStart ? ageNanos(id) : 0);
         counters = new PoolCounters(maxPools);
         cgroup = found.cgroup();
-        usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), VirtualThreadCounts.UNKNOWN, null);
+        usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), VirtualThreadCounts.UNKNOWN, List.of(), null);
     }
 
     /** Returns the time since a JVM started; 0 if it cannot be known, as in a container with an uptime of its own. */
@@ -160,12 +161,12 @@ public final class MonitoredJvm {
     }
 
     /**
-     * Returns a reading without virtual threads, because {@link PoolSampler#read} and {@link PoolSampler#readRecent}
-     * each return all their usage.
+     * Returns a reading without virtual threads and accounts, because {@link PoolSampler#read} and
+     * {@link PoolSampler#readRecent} each return all their usage.
      */
     private static PoolReading withoutVirtual(PoolReading reading) {
         List<ThreadUsage> pools = reading.pools().stream()
-                .filter(usage -> usage.kind() != ThreadKind.VIRTUAL)
+                .filter(usage -> usage.kind() != ThreadKind.VIRTUAL && usage.kind() != ThreadKind.ACCOUNT)
                 .toList();
         return new PoolReading(pools, reading.yields(), reading.process(), reading.threads());
     }
@@ -188,7 +189,8 @@ public final class MonitoredJvm {
         counters.add((uncounted.isEmpty() ? reading : uncounted.takeWith(reading)).usages());
         // The control group of a process that has exited may be gone.
         JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
-        usage = new JvmUsage(counters.pools(), reading.process(), virtualThreads(), container);
+        List<AccountUsage> accounts = hasEnded ? usage.accounts() : sampler.accounts();
+        usage = new JvmUsage(counters.pools(), reading.process(), virtualThreads(), accounts, container);
     }
 
     void close() {

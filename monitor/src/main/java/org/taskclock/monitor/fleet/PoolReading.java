@@ -8,13 +8,15 @@ import java.util.Map;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.PoolUsage;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * The usage of the pools of a JVM since the previous reading.
  *
  * @param pools each pool that has threads or used something; {@link ThreadUsage#threads} is the number of its threads.
- *     The CPU time of virtual threads, which only an agent knows, is included in that of their carriers.
+ *     The CPU time of virtual threads, which only an agent knows, is included in that of their carriers. Named accounts
+ *     are pools of kind ACCOUNT, whose CPU time is included in that of all threads.
  * @param yields calls of Thread.yield by pool, if an agent counts them
  * @param process the CPU time of the process since counting began
  * @param threads the threads that used something since the previous call of {@link PoolSampler#readRecent}; empty in
@@ -34,7 +36,8 @@ public record PoolReading(
     /** Returns the usages that the metrics count. */
     List<PoolUsage> usages() {
         List<PoolUsage> converted = new ArrayList<>(pools.size());
-        for (ThreadUsage usage : pools)
+        for (ThreadUsage usage : pools) {
+            if (usage.kind() == ThreadKind.ACCOUNT) continue;
             converted.add(new PoolUsage(
                     usage.pool(),
                     usage.kind(),
@@ -45,6 +48,7 @@ public record PoolReading(
                     usage.voluntary(),
                     usage.involuntary(),
                     -1));
+        }
         yields.forEach(
                 (pool, count) -> converted.add(new PoolUsage(pool.pool(), pool.kind(), 0, 0, 0, -1, -1, -1, count)));
         return converted;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
@@ -158,6 +159,11 @@ public final class PoolSampler implements AutoCloseable {
         if (agent == null) return VirtualThreadCounts.UNKNOWN;
         VirtualThreadCounts recent = recentAgent.virtualThreads();
         return recent.isKnown() ? recent : agent.virtualThreads();
+    }
+
+    /** Returns the named accounts as of the last report of the agent. */
+    List<AccountUsage> accounts() {
+        return agent == null ? List.of() : agent.accounts();
     }
 
     /** Asks the agent, if there is one, so that it answers while others are asked. */

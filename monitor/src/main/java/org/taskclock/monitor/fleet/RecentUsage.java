@@ -2,8 +2,13 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.fleet;
 
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The usage of a JVM since its last sample. */
 final class RecentUsage {
@@ -43,10 +48,13 @@ final class RecentUsage {
         boolean hasRead = readAt != 0 && readAt != takenAt;
         CpuTime used = hasRead ? process.minus(taken) : NOTHING;
         long nanos = hasRead ? readAt - since : 0;
+        Map<Boolean, List<ThreadUsage>> byAccount =
+                pools.take().stream().collect(Collectors.partitioningBy(usage -> usage.kind() == ThreadKind.ACCOUNT));
         JvmSample sample = new JvmSample(
                 jvm,
                 nanos,
-                pools.take(),
+                byAccount.get(false),
+                byAccount.get(true),
                 threads.take(),
                 used,
                 jvm.virtualThreads(),

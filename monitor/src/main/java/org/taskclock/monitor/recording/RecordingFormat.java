@@ -106,7 +106,9 @@ final class RecordingFormat {
         StringBuilder text = new StringBuilder();
         JsonArray rows = new JsonArray();
         Map<RecordedThread, Integer> seen = new HashMap<>();
-        for (ThreadUsage usage : interval.threads()) {
+        List<ThreadUsage> usages = new ArrayList<>(interval.threads());
+        usages.addAll(interval.accounts());
+        for (ThreadUsage usage : usages) {
             RecordedThread identity = RecordedThread.of(usage, 0);
             while (seen.containsKey(identity)) identity = RecordedThread.of(usage, identity.occurrence() + 1);
             Integer number = numbers.get(identity);
@@ -222,8 +224,7 @@ final class RecordingFormat {
             JsonObject totals = line.getAsJsonObject("totals");
             if (!totals.has("machineUserNanos")) totals.addProperty("machineUserNanos", -1);
             IntervalLine members = GSON.fromJson(line, IntervalLine.class);
-            List<ThreadUsage> threads = new ArrayList<>(last.values());
-            threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+            List<ThreadUsage> threads = usages(false);
             return new Interval(
                     RecordedValues.time(members.time),
                     RecordedValues.length(members.intervalNanos),
@@ -234,10 +235,18 @@ final class RecordingFormat {
                     RecordedValues.totals(members.totals, members.intervalNanos),
                     RecordedValues.findings(members.findings),
                     List.copyOf(members.notes),
-                    endedPools.decode(line.getAsJsonArray("ended")));
+                    endedPools.decode(line.getAsJsonArray("ended")),
+                    usages(true));
         } catch (RuntimeException e) {
             throw new IOException("malformed line: " + e.getMessage(), e);
         }
+    }
+
+    private List<ThreadUsage> usages(boolean ofAccounts) {
+        return last.values().stream()
+                .filter(usage -> (usage.kind() == ThreadKind.ACCOUNT) == ofAccounts)
+                .sorted(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed())
+                .toList();
     }
 
     private void addThread(JsonObject line) {

@@ -19,6 +19,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
  *     first
  * @param notes what could not be measured and why, one per element
  * @param endedPools the threads that ended since watching began
+ * @param accounts the named accounts, as groups of kind {@link org.taskclock.metrics.ThreadKind#ACCOUNT}; empty if no
+ *     agent reports any
  */
 public record Interval(
         Instant end,
@@ -30,8 +32,9 @@ public record Interval(
         ProcessUsage totals,
         List<Finding> findings,
         List<String> notes,
-        List<EndedPool> endedPools) {
-    /** Creates an interval without ended threads. */
+        List<EndedPool> endedPools,
+        List<ThreadUsage> accounts) {
+    /** Creates an interval without ended threads and accounts. */
     public Interval(
             Instant end,
             long intervalNanos,
@@ -42,7 +45,7 @@ public record Interval(
             ProcessUsage totals,
             List<Finding> findings,
             List<String> notes) {
-        this(end, intervalNanos, pid, name, source, threads, totals, findings, notes, List.of());
+        this(end, intervalNanos, pid, name, source, threads, totals, findings, notes, List.of(), List.of());
     }
 
     /**

@@ -11,6 +11,7 @@ import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.CumulativeCounters;
 import org.taskclock.metrics.ThreadSampler;
 import org.taskclock.monitor.attach.AgentClient;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
@@ -214,7 +215,18 @@ public final class Sampler implements AutoCloseable {
         List<Finding> findings = Observation.ofThreads(usages, totals, intervalNanos, stacks, agent, states.convoys())
                 .findings();
         String source = agent.isPresent() ? "agent" : "proc";
-        return new Interval(end, intervalNanos, pid, name, source, usages, totals, findings, notes, ended.pools());
+        return new Interval(
+                end,
+                intervalNanos,
+                pid,
+                name,
+                source,
+                usages,
+                totals,
+                findings,
+                notes,
+                ended.pools(),
+                agent.accounts());
     }
 
     private void setProcess(ProcessReader.Reading now) {
@@ -288,6 +300,11 @@ public final class Sampler implements AutoCloseable {
     /** Returns the number of Thread.yield calls in the last interval; -1 if no agent counts them. */
     public long yields() {
         return agent.yields();
+    }
+
+    /** Returns the sections of named accounts that were open at the end of the last interval. */
+    public List<AgentReport.Section> openSections() {
+        return agent.openSections();
     }
 
     /** Returns the yields per second of a thread, or of the virtual threads that it carried; 0 if unknown. */

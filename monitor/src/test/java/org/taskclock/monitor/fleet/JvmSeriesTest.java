@@ -21,7 +21,7 @@ class JvmSeriesTest {
     void shouldRejectImpossibleValues() {
         CpuTime process = new CpuTime(1_000, 1_000, 0);
         PoolUsage possible = new PoolUsage("a", ThreadKind.JAVA, 1, 1_000, 0, -1, -1, -1, -1);
-        JvmUsage usage = new JvmUsage(List.of(possible), process, VirtualThreadCounts.UNKNOWN, null);
+        JvmUsage usage = new JvmUsage(List.of(possible), process, VirtualThreadCounts.UNKNOWN, List.of(), null);
         assertThat(JvmSeries.of(usage).get(Metric.THREAD_COUNT))
                 .containsExactly(new Metric.Point(List.of("a", "java"), 1));
         PoolUsage negative = new PoolUsage("b", ThreadKind.VIRTUAL, -1, 0, 0, -1, -1, -1, -1);
@@ -29,8 +29,8 @@ class JvmSeriesTest {
         PoolUsage overflown = new PoolUsage("b", ThreadKind.VIRTUAL, 1, Long.MIN_VALUE, 0, -1, -1, -1, -1);
         PoolUsage endless = new PoolUsage("b", ThreadKind.VIRTUAL, 1, 0, 0, -1, -1, -1, Long.MAX_VALUE);
         for (PoolUsage bad : List.of(negative, tooMuch, overflown, endless, possible))
-            assertThatThrownBy(() -> JvmSeries.of(
-                            new JvmUsage(List.of(possible, bad), process, VirtualThreadCounts.UNKNOWN, null)))
+            assertThatThrownBy(() -> JvmSeries.of(new JvmUsage(
+                            List.of(possible, bad), process, VirtualThreadCounts.UNKNOWN, List.of(), null)))
                     .as("%s", bad)
                     .isInstanceOf(IllegalStateException.class);
     }

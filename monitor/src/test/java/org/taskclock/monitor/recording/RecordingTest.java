@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +82,8 @@ class RecordingTest {
                         .build());
             }
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+            Map<Boolean, List<ThreadUsage>> byAccount =
+                    threads.stream().collect(Collectors.partitioningBy(usage -> usage.kind() == ThreadKind.ACCOUNT));
             HeapUsage heap = i % 3 == 0 ? null : new HeapUsage(i, 2, 3, 4, 5);
             ProcessUsage process = new ProcessUsage(
                     random.nextInt(),
@@ -106,11 +109,12 @@ class RecordingTest {
                     4711,
                     "Main",
                     "proc",
-                    threads,
+                    byAccount.get(false),
                     process,
                     findings,
                     List.of("note " + i),
-                    ended));
+                    ended,
+                    byAccount.get(true)));
         }
         return intervals;
     }
@@ -161,22 +165,27 @@ class RecordingTest {
 
     /** Sorts threads with equal CPU time, whose order may change. */
     private static Interval sorted(Interval interval) {
-        List<ThreadUsage> threads = new ArrayList<>(interval.threads());
-        threads.sort(Comparator.comparing(ThreadUsage::toString));
         return new Interval(
                 interval.end(),
                 interval.intervalNanos(),
                 interval.pid(),
                 interval.name(),
                 interval.source(),
-                threads,
+                sorted(interval.threads()),
                 interval.totals(),
                 interval.findings(),
                 interval.notes(),
-                interval.endedPools());
+                interval.endedPools(),
+                sorted(interval.accounts()));
     }
 
-    private static List<Interval> sorted(Iterable<Interval> intervals) {
+    private static List<ThreadUsage> sorted(List<ThreadUsage> usages) {
+        return usages.stream()
+                .sorted(Comparator.comparing(ThreadUsage::toString))
+                .toList();
+    }
+
+    private static List<Interval> allSorted(Iterable<Interval> intervals) {
         List<Interval> all = new ArrayList<>();
         for (Interval interval : intervals) {
             assertThat(interval.threads())
@@ -194,7 +203,7 @@ class RecordingTest {
             assertThat(recording.faults()).isEmpty();
             assertThat(recording.endReason()).isEqualTo("it was stopped");
             assertThat(recording.machine()).isEqualTo(Map.of("a", "b"));
-            assertThat(sorted(recording)).isEqualTo(sorted(intervals));
+            assertThat(allSorted(recording)).isEqualTo(allSorted(intervals));
         }
     }
 
@@ -245,7 +254,7 @@ class RecordingTest {
             assertThat(recording.step(1_000).end()).isEqualTo(START.plusSeconds(COUNT));
             assertThat(recording.next()).isNull();
             recording.limit(START.plusSeconds(100), START.plusSeconds(130));
-            assertThat(sorted(recording)).isEqualTo(sorted(intervals.subList(99, 130)));
+            assertThat(allSorted(recording)).isEqualTo(allSorted(intervals.subList(99, 130)));
             assertThat(recording.next().end()).isEqualTo(START.plusSeconds(100));
             assertThat(recording.step(1_000).end()).isEqualTo(START.plusSeconds(130));
         }
@@ -263,7 +272,7 @@ class RecordingTest {
             }
         }
         byte[] all = Files.readAllBytes(file);
-        List<Interval> expected = sorted(intervals);
+        List<Interval> expected = allSorted(intervals);
         for (int i = 0; i < COUNT; i += 70) {
             // With fewer bytes, the last interval is incomplete. A few more bytes make no difference.
             for (int more : new int[] {-60, 0, 1, 20}) {
@@ -271,7 +280,7 @@ class RecordingTest {
                 Files.write(file, Arrays.copyOf(all, size));
                 try (Recording recording = Recording.open(file)) {
                     int complete = more < 0 ? i : i + 1;
-                    assertThat(sorted(recording)).isEqualTo(expected.subList(0, complete));
+                    assertThat(allSorted(recording)).isEqualTo(expected.subList(0, complete));
                     assertThat(recording.endReason()).isNull();
                 }
             }
@@ -288,10 +297,10 @@ class RecordingTest {
             damaged[at] ^= (byte) 0xff; // all bits, because some are padding
             Files.write(file, damaged);
             try (Recording recording = Recording.open(file)) {
-                List<Interval> undamaged = sorted(recording);
+                List<Interval> undamaged = allSorted(recording);
                 // A block has 120 intervals. Byte 5 is part of the time in the gzip header, which is not read.
                 assertThat(undamaged).hasSize(at == 5 ? COUNT : COUNT - 120);
-                assertThat(sorted(intervals)).containsAll(undamaged);
+                assertThat(allSorted(intervals)).containsAll(undamaged);
                 assertThat(recording.faults()).hasSize(at == 5 ? 0 : 1);
                 assertThat(String.join("", recording.faults())).contains(at == 5 ? "" : "damaged");
             }
@@ -302,13 +311,13 @@ class RecordingTest {
     void shouldReadOrReportRandomDamage() throws IOException {
         Path file = write(intervals(30));
         byte[] all = Files.readAllBytes(file);
-        List<Interval> expected = sorted(intervals(30));
+        List<Interval> expected = allSorted(intervals(30));
         for (int i = 0; i < 300; i++) {
             byte[] damaged = all.clone();
             for (int k = random.nextInt(4); k >= 0; k--) damaged[random.nextInt(all.length)] = (byte) random.nextInt();
             Files.write(file, damaged);
             try (Recording recording = Recording.open(file)) {
-                int read = sorted(recording).size();
+                int read = allSorted(recording).size();
                 if (read < expected.size()) assertThat(recording.faults()).isNotEmpty();
             } catch (IOException e) {
                 assertThat(e.getMessage()).contains(file.toString());
@@ -398,9 +407,9 @@ class RecordingTest {
                 }
             }
             try (Recording recording = Recording.open(file)) {
-                List<Interval> kept = sorted(recording);
+                List<Interval> kept = allSorted(recording);
                 assertThat(kept).hasSizeBetween(each.bytes() == 0 ? 40 : 20, each.bytes() == 0 ? 82 : 150);
-                assertThat(kept).isEqualTo(sorted(intervals.subList(COUNT - kept.size(), COUNT)));
+                assertThat(kept).isEqualTo(allSorted(intervals.subList(COUNT - kept.size(), COUNT)));
             }
             Files.delete(RecordingWriter.older(file));
         }
