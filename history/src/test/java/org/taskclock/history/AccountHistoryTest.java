@@ -99,9 +99,12 @@ class AccountHistoryTest {
                 .collect(Collectors.toMap(PoolSeries.Row::pool, PoolSeries.Row::cpuNanos));
         assertThat(accounts)
                 .isEqualTo(Map.of(
-                        "tenant=" + HOSTILE, 7 * MILLION * MINUTES * 60,
-                        "tenant=(unaccounted)", 3 * MILLION * MINUTES * 60,
-                        "endpoint=/a", MILLION / 2 * MINUTES * 60));
+                        "tenant=" + HOSTILE,
+                        7 * MILLION * MINUTES * 60,
+                        "tenant=(unaccounted)",
+                        3 * MILLION * MINUTES * 60,
+                        "endpoint=/a",
+                        MILLION / 2 * MINUTES * 60));
         assertThat(series.pools().stream().filter(row -> !row.isAccount()))
                 .singleElement()
                 .returns(10 * MILLION * MINUTES * 60, PoolSeries.Row::cpuNanos);

@@ -175,8 +175,7 @@ class HistoryExportTest {
         for (ExportBy by : ExportBy.values()) {
             Path file = directory.resolve("export.parquet");
             Files.write(file, export(by, ExportFormat.PARQUET));
-            assertThat(read(file, nameColumn(by)))
-                    .containsExactlyInAnyOrderElementsOf(expected());
+            assertThat(read(file, nameColumn(by))).containsExactlyInAnyOrderElementsOf(expected());
         }
     }
 
@@ -185,8 +184,8 @@ class HistoryExportTest {
         Path target = directory.resolve("all");
         HistoryQueries.of(directory.resolve("data")).export(target);
         for (ExportBy by : ExportBy.values()) {
-            String files = target.resolve(by.name().toLowerCase(Locale.ROOT) + "_cpu")
-                    + "/host=host-a/date=*/part.parquet";
+            String files =
+                    target.resolve(by.name().toLowerCase(Locale.ROOT) + "_cpu") + "/host=host-a/date=*/part.parquet";
             assertThat(read(Path.of(files), nameColumn(by)))
                     .hasSize(2 * SECONDS * NAMES.size())
                     .containsAll(expected());

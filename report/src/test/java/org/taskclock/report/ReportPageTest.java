@@ -261,9 +261,8 @@ class ReportPageTest {
     @Test
     void shouldDrawAccountsOfRecording() throws Exception {
         browser.open(page("accounts"), "light", 1200);
-        List<String> titles = accounts.get(0).timelines().stream()
-                .map(Result.Timeline::title)
-                .toList();
+        List<String> titles =
+                accounts.get(0).timelines().stream().map(Result.Timeline::title).toList();
         assertThat(titles).contains("CPU by account: tenant", "CPU by account: endpoint");
         JsonArray drawn = browser.evaluate(chart("timelines", titles.indexOf("CPU by account: tenant"))
                         + ".stack.order.map(line => [line.pool, line.user[0] + line.system[0]])")

@@ -101,8 +101,7 @@ class RecordingExportTest {
     void shouldExportAccountsAsParquet() throws IOException, SQLException {
         List<List<Object>> rows = read(ExportBy.ACCOUNT);
         assertThat(rows).hasSize(3);
-        assertThat(rows.get(2))
-                .containsExactly(START.plusSeconds(3), 1_000_000_000L, "tenant", "a=\"b\"\n", 7L, 5L);
+        assertThat(rows.get(2)).containsExactly(START.plusSeconds(3), 1_000_000_000L, "tenant", "a=\"b\"\n", 7L, 5L);
     }
 
     @Test

@@ -67,15 +67,15 @@ class AccountsPageTest {
     }
 
     private static JsonObject pools(String from, String to) throws Exception {
-        return BROWSER.server()
-                .get("api/jvms/" + BROWSER.id() + "/pools?points=600&from=" + from + "&to=" + to);
+        return BROWSER.server().get("api/jvms/" + BROWSER.id() + "/pools?points=600&from=" + from + "&to=" + to);
     }
 
     /** Returns the number of seconds in which the history has CPU time of a tenant. */
     private static long knownSteps() throws Exception {
         long now = System.currentTimeMillis();
         long steps = 0;
-        for (JsonElement one : pools(String.valueOf(now - 300_000), String.valueOf(now)).getAsJsonArray("accounts")) {
+        for (JsonElement one :
+                pools(String.valueOf(now - 300_000), String.valueOf(now)).getAsJsonArray("accounts")) {
             JsonObject account = one.getAsJsonObject();
             if (!account.get("name").getAsString().equals("acme")) continue;
             for (JsonElement value : account.getAsJsonArray("user"))
@@ -126,7 +126,8 @@ class AccountsPageTest {
         page.keyboard().press("Enter");
         page.locator(".legend .pool[aria-pressed=true]").waitFor();
         assertThat(page.locator(".heat-names .chosen").textContent())
-                .isEqualTo(page.locator(".legend .pool[aria-pressed=true] .label").textContent());
+                .isEqualTo(
+                        page.locator(".legend .pool[aria-pressed=true] .label").textContent());
         page.keyboard().press("t");
         page.waitForURL(url -> !url.contains("by="));
         page.locator(".legend .label:text-is('importer')").waitFor();
@@ -159,8 +160,9 @@ class AccountsPageTest {
         assertThat(values.get(0)).isEqualTo("");
         double sum = ((Number) values.get(1)).doubleValue();
         // The agent reports at some other time than the process is read.
-        assertThat(sum).as("CPU time of all accounts and of the process").isCloseTo(
-                ((Number) values.get(2)).doubleValue(), within(20.0));
+        assertThat(sum)
+                .as("CPU time of all accounts and of the process")
+                .isCloseTo(((Number) values.get(2)).doubleValue(), within(20.0));
     }
 
     @Test
@@ -187,8 +189,10 @@ class AccountsPageTest {
         awaitAccounts(page);
         // It is on top of the chart, so last in the legend.
         assertThat(page.locator(".legend .pool").last().textContent()).startsWith(UNACCOUNTED);
-        assertThat((String) page.evaluate(
-                        "() => [...document.querySelectorAll('.legend .pool')].at(-1).querySelector('.swatch').style.background"))
+        assertThat(
+                        (String)
+                                page.evaluate(
+                                        "() => [...document.querySelectorAll('.legend .pool')].at(-1).querySelector('.swatch').style.background"))
                 .contains("rgb(195, 202, 211)");
     }
 
