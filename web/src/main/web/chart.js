@@ -38,6 +38,7 @@ export class PoolChart {
     this.to = 1;
     this.top = 10;
     this.highlight = '';
+    this.what = 'pool';
     this.animation = 0;
     this.tip = el('div', {class: 'tip', hidden: true});
     this.readColors();
@@ -151,7 +152,7 @@ export class PoolChart {
 
   summarize() {
     const names = this.stack.order.slice(0, 3).map(line => line.pool).join(', ');
-    this.host.setAttribute('aria-label', clean(`CPU use by pool from ${clock(this.from)} to ${clock(this.to)}; most by ${names || 'none'}`));
+    this.host.setAttribute('aria-label', clean(`CPU use by ${this.what} from ${clock(this.from)} to ${clock(this.to)}; most by ${names || 'none'}`));
   }
 
   /** @param {uPlot} plot */

@@ -23,6 +23,7 @@ const RANKS = new Map([['user', 3], ['recent', 4], ['tid', 6.5], ['kind', 10]]);
 /** Columns with a higher rank are shown only if they are chosen, or if the table is sorted by them. */
 const MAX_RANK = 10;
 const HISTORY = ['name', 'cpu', 'bar', 'user', 'system', 'recent', 'kind', 'tid', 'pool'];
+const ACCOUNTS = ['name', 'cpu', 'bar', 'user', 'system', 'recent', 'wait'];
 
 /** How the values of each unit are written. @type {Record<string, (value: any) => string>} */
 const FORMATS = {
@@ -109,12 +110,12 @@ export function chooseColumns(ids) {
   }
 }
 
-/** Returns the columns that fit. @param {number} width @param {string} sort this column is always shown @param {boolean} live */
-export function visibleColumns(width, sort, live) {
-  const chosen = chosenColumns();
-  if (chosen) return COLUMNS.filter(column => column.id === 'name' || chosen.includes(column.id));
+/** Returns the columns that fit. @param {number} width @param {string} sort this column is always shown @param {boolean} live @param {boolean} accounts */
+export function visibleColumns(width, sort, live, accounts) {
+  const chosen = chosenColumns(), existing = COLUMNS.filter(column => !accounts || ACCOUNTS.includes(column.id));
+  if (chosen) return existing.filter(column => column.id === 'name' || chosen.includes(column.id));
   let left = width - (width < 600 ? NARROW_NAME_WIDTH : NAME_WIDTH);
-  const automatic = COLUMNS.filter(column => (live || HISTORY.includes(column.id))
+  const automatic = existing.filter(column => (live || HISTORY.includes(column.id))
     && (column.id === sort || rankOf(column) <= MAX_RANK && column.unit !== 'difference'));
   const shown = new Set(['name']);
   for (const column of [...automatic].sort((a, b) => (a.id === sort ? -1 : rankOf(a)) - (b.id === sort ? -1 : rankOf(b)))) {

@@ -20,12 +20,14 @@ export class Comparison {
     this.closeComparison = close;
     this.all = false;
     this.shown = '';
+    this.by = '';
   }
 
-  /** @param {[number, number][]} ranges */
-  async show(ranges) {
+  /** @param {[number, number][]} ranges @param {string} by the type of accounts to compare; an empty string for pools and threads */
+  async show(ranges, by) {
     this.host.hidden = false;
-    const key = JSON.stringify(ranges) + this.all;
+    this.by = by;
+    const key = JSON.stringify([ranges, by]) + this.all;
     if (key === this.shown) return;
     this.shown = key;
     const title = el('div', {class: 'bar'}, el('h2', {text: 'Compare two ranges'}), el('span', {class: 'grow'}),
@@ -42,7 +44,7 @@ export class Comparison {
       const data = await get(query(jvmPath(this.jvm, '/compare'), {from1, to1, from2, to2}));
       if (key !== this.shown) return;
       status.remove();
-      this.table(data.changes || data.rows || []);
+      this.table((data.changes || []).filter((/** @type {Change} */ change) => this.isShown(change)));
     } catch (e) {
       status.textContent = messageOf(e);
       status.className = 'bad';
@@ -55,13 +57,24 @@ export class Comparison {
       el('b', {class: i ? 'range-b' : 'range-a', text: 'AB'[i]}), ` ${range(from, to)} (${duration(to - from)})  `]));
   }
 
+  /** @param {Change} change */
+  isShown({what, name}) {
+    if (what === 'account') return this.by !== '' && name.startsWith(this.by + '=');
+    return this.by === '' || what === 'process';
+  }
+
+  /** @param {Change} change */
+  nameOf({what, name}) {
+    return what === 'process' ? 'process' : what === 'account' ? name.slice(this.by.length + 1) : name;
+  }
+
   /** @param {Change[]} changes */
   table(changes) {
     const shown = changes.filter(change => this.all || change.changed || change.what === 'process');
     const rows = shown.map(change => {
       const difference = change.cpuPercentB - change.cpuPercentA, known = typeof change.errorPercent === 'number';
       return el('tr', {class: change.changed ? 'changed' : ''},
-        el('th', {scope: 'row', text: change.what === 'process' ? 'process' : change.name}), el('td', {text: change.what}),
+        el('th', {scope: 'row', text: this.nameOf(change)}), el('td', {text: change.what}),
         el('td', {class: 'number', text: percent(change.cpuPercentA)}), el('td', {class: 'number', text: percent(change.cpuPercentB)}),
         el('td', {class: 'number strong', text: (difference < 0 ? '\u2212' : '+') + percent(Math.abs(difference))}),
         el('td', {class: 'number', text: known ? '\u00b1' + percent(change.errorPercent) : '-'}),
@@ -80,7 +93,7 @@ export class Comparison {
     }});
     const scroll = el('div', {class: 'scroll'}, el('table', {class: 'compare'},
       el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {scope: 'col', text: head})))), el('tbody', {}, ...rows)));
-    const note = el('p', {class: 'note', text: (changes.some(change => change.changed) ? '' : 'No significant change in any pool or thread. ')
+    const note = el('p', {class: 'note', text: (changes.some(change => change.changed) ? '' : `No significant change in any ${this.by ? 'account' : 'pool or thread'}. `)
       + 'CHANCE is the difference that chance exceeds in fewer than 1 in 1,000 cases. All figures are percent of one core.'});
     this.host.append(scroll, note, all);
   }

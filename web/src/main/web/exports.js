@@ -9,10 +9,11 @@ import {color, poolColors} from './palette.js';
 
 const FORMATS = [['csv', 'CSV'], ['json', 'JSON'], ['parquet', 'Parquet']];
 
-/** Fills the menu with links for exporting the data on the screen. @param {HTMLElement} menu @param {string} jvm @param {number} from @param {number} to @param {() => void} image */
-export function fillExports(menu, jvm, from, to, image) {
-  menu.replaceChildren(...['pool', 'thread'].map(by => el('p', {}, `By ${by}: `, ...FORMATS.flatMap(([format, name]) => [
-    el('a', {href: query(jvmPath(jvm, '/export'), {from: Math.floor(from), to: Math.ceil(to), by, format}), download: '', text: name}), ' ']))),
+/** Fills the menu with links for exporting the data on the screen. @param {HTMLElement} menu @param {import('./jvm.js').JvmView} view @param {() => void} image */
+export function fillExports(menu, {id, data}, image) {
+  const {from, to} = data, rows = ['pool', 'thread', ...data.accountTypes().length ? ['account'] : []];
+  menu.replaceChildren(...rows.map(by => el('p', {}, `By ${by}: `, ...FORMATS.flatMap(([format, name]) => [
+    el('a', {href: query(jvmPath(id, '/export'), {from: Math.floor(from), to: Math.ceil(to), by, format}), download: '', text: name}), ' ']))),
   el('p', {}, el('button', {type: 'button', text: 'Image (PNG)', onclick: image})));
 }
 

@@ -29,6 +29,7 @@ export class Heatmap {
     this.from = 0;
     this.to = 1;
     this.end = 100;
+    this.what = 'threads';
     this.highlight = '';
     this.pool = '';
     this.begin = 0;
@@ -82,7 +83,7 @@ export class Heatmap {
     // A row without a pool and a tid is the sum of other threads.
     for (const row of rows.filter(({pool, tid}) => pool || tid)) for (const value of row.cpu) max = Math.max(max, value || 0);
     this.end = [1, 2, 5, 10, 20, 50].find(end => max <= end) || 100;
-    this.canvas.setAttribute('aria-label', `CPU use of ${rows.length} threads over time; the arrow keys move through it, Enter selects a thread`);
+    this.canvas.setAttribute('aria-label', `CPU use of ${rows.length} ${this.what} over time; the arrow keys move through it, Enter selects one`);
     this.fillCells();
     this.label();
     this.draw();
@@ -226,7 +227,7 @@ export class Heatmap {
     if (!row || !series) return this.unhover();
     const index = series.times.findIndex(start => start <= time && time < start + series.step * 1.01);
     const value = index < 0 ? null : row.cpu[index];
-    const place = [clock(index < 0 ? time : series.times[index]), row.pool && 'pool ' + row.pool, row.tid && 'tid ' + row.tid];
+    const place = [clock(index < 0 ? time : series.times[index]), row.pool && row.pool !== row.name && 'pool ' + row.pool, row.tid && 'tid ' + row.tid];
     const lines = [el('strong', {text: row.name}), el('div', {text: place.filter(Boolean).join(', ')})];
     lines.push(el('div', {text: value === null || value === undefined
       ? 'no data' : `CPU ${percent(value)} %, system ${percent(row.system[index])} %`}));

@@ -6,6 +6,7 @@ import {Actions} from './actions.js';
 import {messageOf} from './api.js';
 import {PoolChart} from './chart.js';
 import {Comparison} from './compare.js';
+import {Dimension} from './dimension.js';
 import {setText} from './dom.js';
 import {saveImage} from './exports.js';
 import {Findings, beginOf, highlightOf, matches} from './findings.js';
@@ -17,7 +18,7 @@ import {JvmLayout} from './jvmlayout.js';
 import {Legend} from './legend.js';
 import {MarkStrip} from './marks.js';
 import {navigate, presetFor, readState, remember} from './state.js';
-import {poolKey} from './series.js';
+import {ThreadSeries, poolKey} from './series.js';
 import {ThreadPanel} from './threads.js';
 import {TimeControl} from './timecontrol.js';
 
@@ -36,10 +37,12 @@ export class JvmView {
     this.state = readState();
     this.comparing = this.state.compare !== '';
     this.paused = false;
+    this.heatRows = HEAT_ROWS;
     this.rows = HEAT_ROWS;
     /** @type {number|null} */
     this.hoverTime = null;
     this.actions = new Actions(id, page.info?.actions === true, (name, text) => page.problem(name, text));
+    this.dimension = new Dimension(this);
     this.ui = new JvmLayout(host, this);
     this.head = new JvmHead(this);
     this.time = new TimeControl(this);
@@ -57,6 +60,8 @@ export class JvmView {
       clockBack: by => page.problem('clock', `The server\u2019s clock was set back by ${duration(by)}. What was recorded in that time is not shown twice.`),
       now: () => page.now(), width: () => this.chart.area().width,
     });
+    /** The lines of the heatmap and the table. */
+    this.lines = this.data.threads;
     this.observer = new ResizeObserver(() => this.marksAndHeat());
     this.observer.observe(this.ui.chartHost);
     this.start();
@@ -85,7 +90,7 @@ export class JvmView {
     this.applyHighlight();
     this.threads.update();
     // Until the data of another range has arrived, the chart only moves.
-    if (!moves) this.draw(false);
+    if (!moves) this.draw(old.by !== state.by);
   }
 
   /** @param {boolean} again */
@@ -108,11 +113,14 @@ export class JvmView {
   /** @param {boolean} again */
   draw(again) {
     if (document.hidden && !again) return;
-    const {data, chart} = this;
+    const {data, chart} = this, {by} = this.state;
+    this.lines = by ? ThreadSeries.ofAccounts(data.series(by)) : data.threads;
+    this.dimension.show();
+    this.ui.name(by);
     this.applyHighlight();
     chart.overlay.marks = data.marks;
     chart.overlay.brushes = this.time.brushes();
-    chart.show(data.pools, data.from, data.to, again);
+    chart.show(data.series(by), data.from, data.to, again);
     this.legend.show(chart, data.isLive);
     this.marksAndHeat();
     this.showHeat();
@@ -120,7 +128,7 @@ export class JvmView {
     for (const preset of this.ui.presets) preset.setAttribute('aria-pressed', String(preset.dataset.range === data.range));
     this.ui.compareButton.setAttribute('aria-pressed', String(this.comparing));
     setText(this.ui.rangeText, `${rangeText(data.from, data.to)}, step ${duration(data.pools.step)}${this.paused ? ', paused' : ''}`);
-    if (this.comparing) this.comparison.show(this.time.brushes());
+    if (this.comparing) this.comparison.show(this.time.brushes(), by);
     else this.comparison.hide();
   }
 
@@ -137,15 +145,15 @@ export class JvmView {
 
   toggleRows() {
     this.rows = this.rows === HEAT_ROWS ? MAX_HEAT_ROWS : HEAT_ROWS;
-    setText(this.ui.moreRows, this.rows === HEAT_ROWS ? 'More threads' : 'Fewer threads');
+    this.ui.name(this.state.by);
     this.showHeat();
   }
 
   showHeat() {
-    const {threads, from, to} = this.data, step = threads.step;
-    const totals = [...threads.lines.values()].map(line => {
+    const {from, to} = this.data, {lines, step, times} = this.lines;
+    const totals = [...lines.values()].map(line => {
       let sum = 0;
-      for (let i = 0; i < line.cpu.length; i++) if (threads.times[i] + step > from) sum += line.cpu[i] || 0;
+      for (let i = 0; i < line.cpu.length; i++) if (times[i] + step > from) sum += line.cpu[i] || 0;
       return {line, sum, hit: this.heatmap.isHighlighted(line)};
     }).filter(({line, sum}) => sum > 0 && this.threads.filter(line));
     totals.sort((a, b) => Number(b.hit) - Number(a.hit) || b.sum - a.sum);
@@ -154,15 +162,17 @@ export class JvmView {
     // Live rows keep their positions while the same threads are shown.
     const old = this.heatmap.rows.map(line => line.key), keys = new Set(shown.map(line => line.key));
     if (this.data.isLive && old.length === shown.length && old.every(key => keys.has(key))) shown.sort((a, b) => old.indexOf(a.key) - old.indexOf(b.key));
-    this.heatmap.show(threads, shown, from, to);
+    this.heatmap.show(this.lines, shown, from, to);
   }
 
   /** Finds the pool and the thread that the URL highlights. */
   applyHighlight() {
-    const {highlight, begin} = this.state;
+    const {highlight, begin, by} = this.state;
     let pool = '', thread = '';
-    if (highlight.startsWith('key:')) pool = highlight.slice(4);
-    else if (highlight) {
+    if (highlight.startsWith('key:')) {
+      pool = highlight.slice(4);
+      if (by) thread = [...this.lines.lines.values()].find(line => poolKey(line) === pool)?.key || '';
+    } else if (highlight) {
       const lines = [...this.data.threads.lines.values(), ...(this.data.isLive ? this.data.interval?.threads || [] : [])];
       const hit = lines.find(line => matches(highlight, line));
       if (hit) {
@@ -170,7 +180,7 @@ export class JvmView {
         if (!highlight.startsWith('pool:') && !highlight.startsWith('kind:')) thread = `${hit.kind} ${hit.tid} ${hit.name}`;
       }
     }
-    this.chart.highlight = [...this.data.pools.lines.keys()].includes(pool) ? pool : '';
+    this.chart.highlight = this.data.series(by).lines.has(pool) ? pool : '';
     this.chart.overlay.begin = this.heatmap.begin = begin;
     const finding = this.findings.findings.find(({since}) => since && Math.abs(since - begin) < 1) || {kind: '', since: begin};
     this.chart.overlay.beginText = beginOf(finding, this.page.info?.started || 0);
@@ -183,7 +193,7 @@ export class JvmView {
   show(finding) {
     const {since} = finding, now = this.page.now();
     const inside = !since || since >= this.data.from && since <= this.data.to;
-    navigate({highlight: highlightOf(finding), begin: Math.round(since || 0), ...(inside ? {} : {range: presetFor(Number(since), now), from: 0, to: 0})});
+    navigate({by: '', highlight: highlightOf(finding), begin: Math.round(since || 0), ...(inside ? {} : {range: presetFor(Number(since), now), from: 0, to: 0})});
     this.ui.chartHost.scrollIntoView({block: 'center', behavior: 'smooth'});
   }
 

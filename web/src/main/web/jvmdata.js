@@ -3,7 +3,7 @@
 // @ts-check
 
 import {get, jvmPath, query} from './api.js';
-import {PoolSeries, ThreadSeries} from './series.js';
+import {PoolSeries, ThreadSeries, accountRow} from './series.js';
 import {PRESETS} from './state.js';
 import {Stream} from './stream.js';
 
@@ -36,6 +36,8 @@ export class JvmData {
     this.to = 1;
     this.pools = new PoolSeries(LIVE_STEP);
     this.threads = new ThreadSeries(LIVE_STEP);
+    /** By type. @type {Map<string, PoolSeries>} */
+    this.accounts = new Map();
     /** @type {Mark[]} */
     this.marks = [];
     /** @type {Interval|null} */
@@ -97,12 +99,18 @@ export class JvmData {
         get(query(jvmPath(this.id, '/threads'), {...range, limit: MAX_THREADS}), request.signal),
       ]);
       if (request.signal.aborted) return;
-      const newPools = PoolSeries.of(pools), newThreads = ThreadSeries.of(threads);
+      const newPools = PoolSeries.of(pools), newThreads = ThreadSeries.of(threads), newAccounts = PoolSeries.ofAccounts(pools);
       if (this.isLive) {
         newPools.addLater(this.pools);
         newThreads.addLater(this.threads);
+        for (const [type, series] of this.accounts) {
+          const known = newAccounts.get(type);
+          if (known) known.addLater(series);
+          else newAccounts.set(type, series);
+        }
       }
       this.pools = newPools;
+      this.accounts = newAccounts;
       this.threads = newThreads;
       this.marks = pools.marks || [];
       if (this.isLive) this.setRange(from, to);
@@ -151,11 +159,28 @@ export class JvmData {
     this.interval = interval;
     const back = this.pools.append(interval);
     this.threads.append(interval);
+    this.appendAccounts(interval);
     if (back && previous > interval.end) this.listener.clockBack(previous - interval.end);
     this.setRange(this.from, this.to);
-    this.pools.trim(this.to - LIVE_LENGTH - 2 * LIVE_STEP);
-    this.threads.trim(this.to - LIVE_LENGTH - 2 * LIVE_STEP);
+    for (const series of [this.pools, this.threads, ...this.accounts.values()]) series.trim(this.to - LIVE_LENGTH - 2 * LIVE_STEP);
     this.listener.interval(interval);
+  }
+
+  /** @param {Interval} interval */
+  appendAccounts(interval) {
+    const rows = interval.accounts || [];
+    for (const {type} of rows) if (!this.accounts.has(type)) this.accounts.set(type, new PoolSeries(LIVE_STEP));
+    for (const [type, series] of this.accounts) series.append(interval, rows.filter(row => row.type === type).map(accountRow));
+  }
+
+  /** Returns the types of accounts that have data. */
+  accountTypes() {
+    return [...this.accounts].filter(([, series]) => series.lines.size).map(([type]) => type).sort();
+  }
+
+  /** Returns the pools, or the accounts of a type. @param {string} by */
+  series(by) {
+    return by ? this.accounts.get(by) || new PoolSeries(this.pools.step) : this.pools;
   }
 
   /** @param {number} time */

@@ -3,7 +3,7 @@
 // @ts-check
 
 import {actionButton} from './actions.js';
-import {button, el} from './dom.js';
+import {button, el, setText} from './dom.js';
 import {fillExports} from './exports.js';
 import {PRESETS, navigate} from './state.js';
 
@@ -23,13 +23,15 @@ export class JvmLayout {
     this.compareButton = actionButton('Compare', () => view.time.compare(!view.comparing), '=', 'Compare two ranges');
     this.exportMenu = el('div', {class: 'menu'});
     const exports = el('details', {class: 'export'}, el('summary', {text: 'Export'}), this.exportMenu);
-    exports.addEventListener('toggle', () => fillExports(this.exportMenu, view.id, view.data.from, view.data.to, () => view.save()));
+    exports.addEventListener('toggle', () => fillExports(this.exportMenu, view, () => view.save()));
     this.chartHost = el('div', {class: 'chart', tabindex: '0', role: 'img', 'data-keys': 'chart'});
     this.markHost = el('div', {class: 'marks', role: 'group', 'aria-label': 'Marks'});
     this.legendHost = el('div', {class: 'legend', role: 'group', 'aria-label': 'Pools'});
     this.heatHost = el('div', {class: 'heat'});
-    this.heatCaption = el('div', {class: 'bar caption'}, el('h2', {text: 'Threads over time'}));
-    this.moreRows = button('More threads', () => view.toggleRows());
+    this.view = view;
+    this.heatTitle = el('h2', {});
+    this.heatCaption = el('div', {class: 'bar caption'}, this.heatTitle);
+    this.moreRows = button('', () => view.toggleRows());
     this.compareHost = el('section', {class: 'part', hidden: true, 'aria-label': 'Comparison'});
     this.threadHost = el('section', {class: 'part threads', 'aria-label': 'Threads'});
     this.jvmActions = el('div', {class: 'bar actions'},
@@ -42,10 +44,21 @@ export class JvmLayout {
       this.findingHost,
       el('section', {class: 'part timeline', 'aria-label': 'CPU over time'},
         el('div', {class: 'bar ranges'}, el('div', {class: 'segments', role: 'group', 'aria-label': 'Range'}, ...this.presets),
+          ...view.dimension.elements,
           actionButton('\u25c0', () => view.time.pan(-0.5), '{', 'Earlier'), actionButton('\u25b6', () => view.time.pan(0.5), '}', 'Later'),
           actionButton('Zoom out', () => view.time.zoom(2), 'o'), this.compareButton, exports, this.rangeText),
         el('div', {class: 'two-columns'}, el('div', {class: 'chart-box'}, this.markHost, this.chartHost), this.legendHost),
         this.heatCaption, this.heatHost, el('div', {class: 'bar'}, this.moreRows)),
       this.compareHost, this.threadHost, this.jvmActions);
+  }
+
+  /** Names the parts after what they show. @param {string} by the type of accounts, or an empty string */
+  name(by) {
+    const {view} = this, what = by ? 'accounts' : 'threads';
+    setText(this.heatTitle, `${by ? 'Accounts' : 'Threads'} over time`);
+    setText(this.moreRows, `${view.rows > view.heatRows ? 'Fewer' : 'More'} ${what}`);
+    this.legendHost.setAttribute('aria-label', by ? 'Accounts' : 'Pools');
+    view.chart.what = by ? 'account' : 'pool';
+    view.heatmap.what = what;
   }
 }

@@ -19,7 +19,7 @@ const HELP = [
     ['o, z', 'zoom out, zoom in'], ['( )', 'previous, next finding'], ['=', 'compare two ranges'], ['p, Z', 'pause']]],
   ['Threads', [
     ['arrows, PgUp, PgDn, Home, End', 'select a row'], ['Enter', 'stack of the thread; open or close the pool'], ['/, F3, F4, \\', 'filter by a regular expression or a thread id'],
-    ['t, F5', 'group by pool'], ['+, -, *', 'open a pool, close it, open or close all'], ['P T N M S V X R', 'sort by CPU, time, id, waiting, system, voluntary, involuntary switches, rise'],
+    ['t, F5', 'group by pool'], ['a', 'by account, such as a tenant; the next type'], ['+, -, *', 'open a pool, close it, open or close all'], ['P T N M S V X R', 'sort by CPU, time, id, waiting, system, voluntary, involuntary switches, rise'],
     ['< >, I', 'sort by the previous or next column; reverse'], ['C', 'columns'], ['i, K', 'hide idle threads; hide the JVM\u2019s own'], ['Space, U', 'tag a row; remove all tags'], ['Escape', 'remove the highlight']]],
   ['Actions', [
     ['y', 'count the calls of Thread.yield'], ['r', 'record, and download recordings'], ['A', 'load or remove the agent'], ['k', 'add a mark'], ['s', 'save an image']]],
@@ -42,7 +42,8 @@ const TABLE_KEYS = {
 /** @type {Record<string, (view: JvmView) => void>} */
 const VIEW_KEYS = {
   '/': view => focusFilter(view), F3: view => focusFilter(view), F4: view => focusFilter(view), '\\': view => focusFilter(view),
-  t: view => view.threads.setPools(!view.state.pools), F5: view => view.threads.setPools(!view.state.pools),
+  t: view => view.dimension.group(Boolean(view.state.by) || !view.state.pools), F5: view => view.dimension.group(Boolean(view.state.by) || !view.state.pools),
+  a: view => view.dimension.next(),
   P: view => view.threads.sort('cpu'), T: view => view.threads.sort('time'), N: view => view.threads.sort('tid'), M: view => view.threads.sort('wait'),
   S: view => view.threads.sort('system'), V: view => view.threads.sort('voluntary'), X: view => view.threads.sort('involuntary'),
   R: view => view.threads.sort('rise'), I: view => view.threads.reverse(), '<': view => view.threads.nextSort(-1), '>': view => view.threads.nextSort(1),

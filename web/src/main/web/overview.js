@@ -122,7 +122,7 @@ export class Overview {
     const card = el('article', {class: 'part card'},
       el('a', {class: 'card-link', href: '#/jvm/' + encodeURIComponent(jvm.id)}, el('h3', {})),
       el('p', {class: 'where'}), el('div', {class: 'figures'}, el('strong', {class: 'cpu'}), el('span', {class: 'parts'})),
-      el('canvas', {class: 'spark', 'aria-hidden': 'true'}), el('p', {class: 'container'}), el('div', {class: 'card-findings'}));
+      el('canvas', {class: 'spark', 'aria-hidden': 'true'}), el('p', {class: 'container'}), el('p', {class: 'busiest'}), el('div', {class: 'card-findings'}));
     card.dataset.jvm = clean(jvm.id);
     return card;
   }
@@ -140,6 +140,7 @@ export class Overview {
     const throttled = isKnown(jvm.throttled) && Number(jvm.throttled) >= 0.05 ? `throttled ${percent(jvm.throttled)} %` : '';
     setText(part('.container'), [container, throttled].filter(Boolean).join(', '));
     part('.container').classList.toggle('bad', throttled !== '');
+    this.busiest(part('.busiest'), jvm.accounts || []);
     sparkline(/** @type {HTMLCanvasElement} */ (part('canvas')), jvm.sparkline, Math.min(100, processors * 100));
     card.classList.toggle('found', jvm.findings.length > 0);
     const findings = part('.card-findings');
@@ -147,6 +148,13 @@ export class Overview {
     if (findings.dataset.shown === text) return;
     findings.dataset.shown = clean(text);
     findings.replaceChildren(...jvm.findings.map(finding => el('button', {type: 'button', class: 'tag', text: `${kindOf(finding)} ${beginOf(finding, this.page.info?.started || 0)}`, title: finding.text, onclick: () => this.open(jvm, finding)})));
+  }
+
+  /** Shows the busiest accounts. @param {HTMLElement} line @param {{type: string, name: string, cpu: number|null}[]} accounts */
+  busiest(line, accounts) {
+    line.hidden = !accounts.length;
+    line.replaceChildren(...accounts.flatMap(({type, name, cpu}, i) => [`${i ? ', ' : ''}${type} `, el('bdi', {text: name}), ` ${percent(cpu)} %`]));
+    line.title = line.textContent || '';
   }
 
   async loadEnded() {

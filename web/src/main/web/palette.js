@@ -4,7 +4,8 @@
 
 const LIGHT = ['#2f6fd0', '#d9691e', '#2b9457', '#8a55cf', '#c93a57', '#138b98', '#9a7500', '#c45597', '#6f8f1a', '#3f4f9f'];
 const DARK = ['#6ea6ff', '#ff9d57', '#5fcf8d', '#b892ff', '#ff7d95', '#45c4d0', '#e0b93a', '#f28cc6', '#aed04e', '#8fa0ff'];
-const OTHER = {light: '#8a96a6', dark: '#7d8a9c'};
+/** What belongs to no pool or account in particular. @type {Map<string, {light: string, dark: string}>} */
+const NEUTRAL = new Map([['(other)', {light: '#8a96a6', dark: '#7d8a9c'}], ['(unaccounted)', {light: '#c3cad3', dark: '#4d5766'}]]);
 const HEAT = {
   light: {
     user: ['#ffffff', '#fde3a7', '#f7a35c', '#d8432f', '#7a1030'], both: ['#ffffff', '#ecd5f2', '#c98ad6', '#9a3fae', '#4b1259'],
@@ -92,6 +93,7 @@ export function distinguish(pools) {
   /** @type {Set<number>} */
   const used = new Set();
   for (const pool of pools) {
+    if (NEUTRAL.has(pool)) continue;
     let index = (colors.get(pool) ?? colors.size) % LIGHT.length;
     if (used.has(index)) index = LIGHT.findIndex((_, i) => !used.has(i));
     if (index < 0) return;
@@ -103,8 +105,9 @@ export function distinguish(pools) {
 /** @param {string} pool @param {boolean} faded */
 export function poolColors(pool, faded = false) {
   const dark = isDark(), background = dark ? '#1d2129' : '#ffffff';
-  let user = dark ? OTHER.dark : OTHER.light;
-  if (pool !== '(other)') {
+  const neutral = NEUTRAL.get(pool);
+  let user = neutral?.[dark ? 'dark' : 'light'] ?? '';
+  if (!neutral) {
     let index = colors.get(pool);
     if (index === undefined) colors.set(pool, index = colors.size);
     user = (dark ? DARK : LIGHT)[index % LIGHT.length];

@@ -22,6 +22,8 @@ import {enableSorting} from './sorting.js';
 
 const MIN_FRAME_HEIGHT = 240, MAX_FRAME_HEIGHT = 4000;
 const RELOAD_DELAY = 150;
+/** Precedes the type of accounts in the title of a timeline. */
+const ACCOUNTS = 'CPU by account: ';
 
 /** @type {Result[]} */
 const results = JSON.parse(
@@ -57,9 +59,8 @@ class RecordingView {
     this.show(this.pools.from, this.pools.to);
   }
 
-  /** @param {HTMLElement} host @param {boolean} virtual whether to show virtual threads instead of all others */
-  drawPools(host, virtual) {
-    const series = PoolSeries.of(this.pools, virtual);
+  /** @param {HTMLElement} host @param {PoolSeries} series @param {boolean} withThreads whether to show the threads below the pools */
+  drawPools(host, series, withThreads) {
     const chartHost = el('div', {class: 'chart', role: 'img'}), legendHost = el('div', {class: 'legend'});
     const zoomOut = button('Zoom out', () => this.zoomOut(), {hidden: true});
     this.buttons.push(zoomOut);
@@ -69,7 +70,7 @@ class RecordingView {
       select: (from, to) => this.show(from, to), hover: time => this.hover(time)});
     const legend = new Legend(legendHost, pool => {
       chart.highlight = chart.highlight === pool ? '' : pool;
-      if (!virtual) this.highlight(chart.highlight);
+      if (withThreads) this.highlight(chart.highlight);
       draw(false);
     });
     const draw = (/** @type {boolean} */ again) => {
@@ -80,8 +81,14 @@ class RecordingView {
     this.charts.push(() => draw(false));
     onScheme(() => draw(false));
     draw(true);
-    if (!virtual) this.drawThreads(host, chart);
+    if (withThreads) this.drawThreads(host, chart);
     return chart;
+  }
+
+  /** Draws pools with their threads, virtual threads, or accounts. @param {HTMLElement} host @param {number} index @param {string} title */
+  draw(host, index, title) {
+    const accounts = title.startsWith(ACCOUNTS) ? PoolSeries.ofAccounts(this.pools).get(title.slice(ACCOUNTS.length)) : null;
+    return this.drawPools(host, accounts || PoolSeries.of(this.pools, index > 0), index === 0);
   }
 
   /** @param {HTMLElement} host @param {PoolChart} chart */
@@ -126,8 +133,8 @@ function shaded(line) {
 
 /** @param {HTMLElement} host @param {number} i the result @param {number} index */
 function drawTimeline(host, i, index) {
-  const {unit, stacked, series} = results[i].timelines[index], recording = recordings.get(i);
-  if (recording && stacked) return recording.drawPools(host, index > 0);
+  const {title, unit, stacked, series} = results[i].timelines[index], recording = recordings.get(i);
+  if (recording && stacked) return recording.draw(host, index, title);
   const start = recording ? Date.parse(results[i].started) : 0;
   const lines = series.map(line => shaded({...line, points: line.points.map(([x, y]) => [start + x * 1000, y])}));
   const label = recording ? `time (${zone})` : 'seconds since the start';

@@ -11,6 +11,13 @@ const MIN_CPU = 0.05;
 /** A live series is truncated only after it exceeds its length by this much, because truncating copies all columns. */
 const SLACK = 60;
 
+const ACCOUNT = 'account';
+
+/** Returns an account as a row of the table. @param {import('./types.js').AccountRow} account */
+export function accountRow({name, cpu, user, system, wait}) {
+  return {tid: 0, name, pool: name, kind: ACCOUNT, cpu, user, system, wait};
+}
+
 /** @param {{kind: string, pool: string}} row */
 export function poolKey(row) {
   return `${row.kind} ${row.pool}`;
@@ -130,13 +137,29 @@ export class PoolSeries extends Series {
     return series;
   }
 
-  /** @param {import('./types.js').Interval} interval @returns {boolean} whether the clock was set back */
-  append(interval) {
+  /** Returns the accounts, by type. @param {import('./types.js').Pools} data */
+  static ofAccounts({step, times, accounts = []}) {
+    /** @type {Map<string, PoolSeries>} */
+    const types = new Map();
+    for (const {type} of accounts) {
+      if (types.has(type)) continue;
+      const pools = accounts.filter(account => account.type === type)
+        .map(({name, user, system}) => ({pool: name, kind: ACCOUNT, user, system}));
+      types.set(type, PoolSeries.of({from: 0, to: 0, step, times, pools}));
+    }
+    return types;
+  }
+
+  /**
+   * @param {import('./types.js').Interval} interval @param {import('./types.js').ThreadRow[]} rows
+   * @returns {boolean} whether the clock was set back
+   */
+  append(interval, rows = interval.threads) {
     const start = interval.end - interval.intervalNanos / 1e6;
     const back = this.truncate(start - this.step * 0.4);
     /** @type {Map<string, [number, number, import('./types.js').ThreadRow]>} */
     const sums = new Map();
-    for (const row of interval.threads) {
+    for (const row of rows) {
       if (isCountedElsewhere(row) || !row.cpu || row.cpu < 0) continue;
       const key = poolKey(row), sum = sums.get(key), kernel = Math.max(0, row.system || 0), user = Math.max(0, row.cpu - kernel);
       if (sum) {
@@ -172,6 +195,18 @@ export class ThreadSeries extends Series {
       series.lines.set(threadKey(row), {key: threadKey(row), tid, name, pool, kind, cpu: row.cpu.slice(), system: row.system.slice()});
     }
     series.dropUnknownEnd();
+    return series;
+  }
+
+  /** Returns accounts in the form of threads, for the table and the heatmap. @param {PoolSeries} accounts */
+  static ofAccounts({step, times, lines}) {
+    const series = new ThreadSeries(step);
+    series.times = times;
+    for (const {pool, kind, user, system} of lines.values()) {
+      const row = {tid: 0, name: pool, pool, kind}, key = threadKey(row);
+      const cpu = user.map((value, i) => value === null ? null : value + (system[i] || 0));
+      series.lines.set(key, {key, ...row, cpu, system});
+    }
     return series;
   }
 

@@ -7,6 +7,7 @@ import {distinguish} from './palette.js';
 /** @typedef {import('./series.js').PoolSeries} PoolSeries */
 /** @typedef {import('./series.js').PoolLine} PoolLine */
 
+const UNACCOUNTED = '(unaccounted)';
 export const MAX_POOLS = 10;
 export const LAYERS = MAX_POOLS * 2;
 
@@ -48,7 +49,9 @@ export class PoolStack {
     if (again || full && missing.some(line => total(line) > least * 1.5)) this.order = shown;
     else this.order = full ? known : [...known, ...missing];
     if (many) this.order = [...this.order.slice(0, MAX_POOLS - 1), this.rest(ranked.filter(line => !this.order.includes(line)))];
-    distinguish(this.order.map(line => line.pool).filter(pool => pool !== '(other)'));
+    // What belongs to no account is on top.
+    this.order.sort((a, b) => Number(a.pool === UNACCOUNTED) - Number(b.pool === UNACCOUNTED));
+    distinguish(this.order.map(line => line.pool));
   }
 
   /** @param {PoolLine[]} lines @returns {PoolLine} */

@@ -3,15 +3,16 @@
 // @ts-check
 
 /**
- * The state of the view in the URL, so that a link shows others the same view.
+ * The state of the view in the URL, so that a link shows others the same view. `by` is the type of the accounts that are shown instead of
+ * pools and threads.
  * @typedef {{view: 'overview'|'jvm', jvm: string, range: string, from: number, to: number, filter: string, sort: string,
- *   reverse: boolean, pools: boolean, open: string, highlight: string, begin: number, compare: string}} State
+ *   reverse: boolean, pools: boolean, open: string, highlight: string, begin: number, compare: string, by: string}} State
  */
 
 /** @type {State} */
 const INITIAL = {
   view: 'overview', jvm: '', range: 'live', from: 0, to: 0, filter: '', sort: 'cpu', reverse: false, pools: true, open: '',
-  highlight: '', begin: 0, compare: '',
+  highlight: '', begin: 0, compare: '', by: '',
 };
 
 /** Lengths of the live ranges, in milliseconds. */

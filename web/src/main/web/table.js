@@ -31,11 +31,12 @@ export class ThreadTable {
     this.sort = 'cpu';
     this.reverse = false;
     this.live = true;
+    this.accounts = false;
     this.highlight = '';
     this.pool = '';
     this.head = el('div', {class: 'head row', role: 'row'});
     this.body = el('div', {class: 'body', role: 'rowgroup'});
-    this.scroller = el('div', {class: 'table', role: 'grid', tabindex: '0', 'aria-label': 'Threads'}, this.head, this.body);
+    this.scroller = el('div', {class: 'table', role: 'grid', tabindex: '0'}, this.head, this.body);
     host.replaceChildren(this.scroller);
     /** @type {{row: HTMLElement, cells: HTMLElement[]}[]} */
     this.elements = [];
@@ -69,7 +70,8 @@ export class ThreadTable {
 
   /** Chooses the columns that fit, and builds the title row. */
   layout() {
-    const columns = visibleColumns(this.scroller.clientWidth, this.sort, this.live);
+    this.scroller.setAttribute('aria-label', this.accounts ? 'Accounts' : 'Threads');
+    const columns = visibleColumns(this.scroller.clientWidth, this.sort, this.live, this.accounts);
     const same = columns.map(column => column.id).join() === this.columns.map(column => column.id).join();
     if (!same) {
       this.columns = columns;

@@ -7,7 +7,8 @@ import {openDialog} from './dialogs.js';
 import {button, el, setText} from './dom.js';
 import {clock} from './format.js';
 import {arrange, filterOf, historyRows, liveRows} from './rows.js';
-import {poolKey, threadKey} from './series.js';
+import {OpenSections} from './sections.js';
+import {accountRow, poolKey} from './series.js';
 import {ThreadTable} from './table.js';
 
 /** @typedef {import('./columns.js').Row} Row */
@@ -48,13 +49,13 @@ export class ThreadPanel {
       }
       event.stopPropagation();
     });
-    this.poolButton = this.toggle('Pools', 't', () => this.setPools(!view.state.pools));
     this.idleButton = this.toggle('Idle', 'i', () => this.setIdle(!this.idle));
     this.jvmButton = this.toggle('JVM\u2019s own', 'K', () => this.setOwn(!this.jvm));
     const columns = this.toggle('Columns', 'C', () => this.chooseColumns());
     columns.removeAttribute('aria-pressed');
-    const box = el('div', {class: 'table-box'});
-    host.replaceChildren(el('div', {class: 'bar'}, this.title, this.count, el('span', {class: 'grow'}), this.input, this.poolButton, this.idleButton, this.jvmButton, columns), box);
+    const box = el('div', {class: 'table-box'}), sectionHost = el('div', {class: 'sections', hidden: true});
+    host.replaceChildren(el('div', {class: 'bar'}, this.title, this.count, el('span', {class: 'grow'}), this.input, this.idleButton, this.jvmButton, columns), box, sectionHost);
+    this.sections = new OpenSections(sectionHost);
     this.table = new ThreadTable(box, {
       sort: column => this.sort(column), toggle: row => this.fold(row), choose: () => {}, open: row => this.enter(row),
     });
@@ -68,7 +69,6 @@ export class ThreadPanel {
   }
 
   press() {
-    this.poolButton.setAttribute('aria-pressed', String(this.view.state.pools));
     this.idleButton.setAttribute('aria-pressed', String(this.idle));
     this.jvmButton.setAttribute('aria-pressed', String(this.jvm));
   }
@@ -91,14 +91,15 @@ export class ThreadPanel {
 
   /** Rebuilds the rows from the data. */
   show() {
-    const {data} = this.view, live = data.isLive && data.interval !== null;
-    if (live && data.interval) {
-      this.rows = liveRows(data.interval.threads, data.threads);
-    } else {
-      this.rows = historyRows(data.threads, data.from, data.to);
-    }
-    setText(this.title, live ? `Threads, last ${((data.interval?.intervalNanos || 1e9) / 1e9).toFixed(1)} s` : 'Threads, average of this range');
+    const {data, lines} = this.view, {by} = this.view.state, interval = data.isLive ? data.interval : null, live = interval !== null;
+    const accounts = interval?.accounts?.filter(account => account.type === by).map(accountRow) || [];
+    this.rows = interval ? liveRows(by ? accounts : interval.threads, lines) : historyRows(lines, data.from, data.to);
+    this.sections.show(by && interval?.openSections?.filter(section => section.type === by) || []);
+    const title = by ? `Accounts by ${by}` : 'Threads';
+    setText(this.title, live ? `${title}, last ${(interval.intervalNanos / 1e9).toFixed(1)} s` : `${title}, average of this range`);
     this.table.live = live;
+    this.table.accounts = by !== '';
+    this.jvmButton.hidden = by !== '';
     this.table.layout();
     if (this.table.columns.some(column => column.needsDumps)) data.watchDumps();
     this.arrange();
@@ -106,7 +107,7 @@ export class ThreadPanel {
 
   arrange() {
     const {state} = this.view;
-    const shown = arrange(this.rows, {filter: this.filter, sort: state.sort, reverse: state.reverse, pools: state.pools, open: this.open, idle: this.idle, jvm: this.jvm});
+    const shown = arrange(this.rows, {filter: this.filter, sort: state.sort, reverse: state.reverse, pools: state.pools && !state.by, open: this.open, idle: this.idle, jvm: this.jvm});
     const matching = state.filter ? this.rows.filter(this.filter).length : this.rows.length;
     const {data} = this.view;
     setText(this.count, `${matching < this.rows.length ? `${matching} of ` : ''}${this.rows.length}${data.isLive && data.interval ? `, at ${clock(data.interval.end)}` : ''}${this.tagText()}`);
@@ -146,7 +147,7 @@ export class ThreadPanel {
 
   /** Sorts by the column before or after. @param {number} by */
   nextSort(by) {
-    const columns = visibleColumns(this.table.scroller.clientWidth, this.view.state.sort, this.table.live).filter(isSortable);
+    const columns = visibleColumns(this.table.scroller.clientWidth, this.view.state.sort, this.table.live, this.table.accounts).filter(isSortable);
     const at = columns.findIndex(column => column.id === columnOf(this.view.state.sort).id);
     this.view.remember({sort: columns[(at + by + columns.length) % columns.length].id, reverse: false});
     this.applySort();
@@ -173,7 +174,6 @@ export class ThreadPanel {
   /** @param {boolean} pools */
   setPools(pools) {
     this.view.remember({pools});
-    this.press();
     this.arrange();
   }
 
@@ -191,9 +191,10 @@ export class ThreadPanel {
     this.arrange();
   }
 
-  /** As Enter in top: the stack of a thread; opens or closes a pool. @param {Row|undefined} row */
+  /** As Enter in top: the stack of a thread; opens or closes a pool; highlights an account. @param {Row|undefined} row */
   enter(row) {
     if (row?.group) this.fold(row);
+    else if (row && this.view.state.by) this.view.choosePool(poolKey(row));
     else if (row) this.view.actions.stack(row);
   }
 
@@ -213,11 +214,11 @@ export class ThreadPanel {
   /** Selects a thread of the heatmap. @param {import('./series.js').ThreadLine} line */
   reveal(line) {
     if (this.view.state.pools) this.open.add(poolKey(line));
-    this.table.selected = threadKey(line);
+    this.table.selected = line.key;
     this.arrange();
     this.table.reveal();
     this.table.scroller.scrollIntoView({block: 'nearest', behavior: 'smooth'});
-    this.view.heatmap.highlight = threadKey(line);
+    this.view.heatmap.highlight = line.key;
     this.view.heatmap.label();
     this.view.heatmap.draw();
   }

@@ -11,20 +11,23 @@
  * @typedef {{id: string, pid: number, service: string|null, command: string, containerId: string|null, podUid: string|null,
  *   started: number, ended: number|null, threads: number, cpu: number|null, user: number|null, system: number|null,
  *   throttled: number|null, sparkline: (number|null)[], findings: Finding[], agent: boolean, container?: number|null,
- *   limit?: number|null}} Jvm
+ *   limit?: number|null, accounts?: {type: string, name: string, cpu: number|null}[]}} Jvm
  * @typedef {{machine: {cpu: (number|null)[], processors: number}, jvms: Jvm[]}} Jvms
  * @typedef {{tid: number, name: string, pool: string, kind: string, cpu: number|null, user: number|null, system: number|null,
  *   wait?: number|null, voluntary?: number|null, involuntary?: number|null, state?: string|null, total?: number|null,
  *   watched?: number|null, allocation?: number|null, blocked?: number|null, waited?: number|null, truncated?: boolean,
  *   threads?: number, javaId?: number, virtual?: boolean, javaState?: string|null, blockedBy?: string|null,
  *   lockClass?: string|null, limit?: number|null}} ThreadRow
+ * @typedef {{type: string, name: string, cpu: number|null, user: number|null, system: number|null, wait: number|null}} AccountRow
+ * @typedef {{type: string, name: string, thread: string, tid: number, javaId: number, open: number, cpu: number|null}} Section
  * @typedef {Record<string, number|null>} Totals
  * @typedef {{end: number, intervalNanos: number, totals: Totals, threads: ThreadRow[], findings: Finding[], notes?: string[],
- *   source?: string}} Interval
+ *   source?: string, accounts?: AccountRow[], openSections?: Section[]}} Interval
  * @typedef {{time: number, jvm?: string|null, jvmId?: string|null, kind: string, text: string}} Mark
  * @typedef {(number|null)[]} Column
  * @typedef {{pool: string, kind: string, user: Column, system: Column}} PoolColumns
- * @typedef {{from: number, to: number, step: number, times: number[], pools: PoolColumns[], process?: {user: Column, system: Column},
+ * @typedef {{type: string, name: string, user: Column, system: Column}} AccountColumns
+ * @typedef {{from: number, to: number, step: number, times: number[], pools: PoolColumns[], accounts?: AccountColumns[], process?: {user: Column, system: Column},
  *   throttled?: Column|null, marks?: Mark[]}} Pools
  * @typedef {{tid: number, name: string, pool: string, kind: string, cpu: Column, system: Column}} ThreadColumns
  * @typedef {{from: number, to: number, step: number, times: number[], threads: ThreadColumns[]}} Threads

@@ -136,6 +136,8 @@ final class DiffCommand implements Callable<Integer> {
                     case PROCESS -> "process";
                     case POOL -> "pool    " + CellFormat.sanitize(change.key().name());
                     case THREAD -> "thread  " + CellFormat.sanitize(change.key().name());
+                    case ACCOUNT ->
+                        "account " + CellFormat.sanitize(change.key().name());
                 };
         return String.format(
                 Locale.ROOT,

@@ -21,13 +21,15 @@ import picocli.CommandLine.Spec;
         description = {
             "Query the history of taskclock serve with SQL, or export it as Parquet.",
             "The SQL dialect is DuckDB's. Only reading is possible. Works whether serve is running or not.",
-            "Views: pool_cpu, thread_cpu, process_cpu, jvm, mark. DESCRIBE pool_cpu lists the columns."
+            "Views: pool_cpu, thread_cpu, account_cpu, process_cpu, jvm, mark. DESCRIBE pool_cpu lists the columns."
         },
         footer = {
             "",
             "Examples:",
             "  taskclock query \"SELECT service, pool, sum(cpu_ns) / 1e9 AS seconds FROM pool_cpu",
             "      WHERE time >= now() - INTERVAL 1 HOUR GROUP BY ALL ORDER BY seconds DESC LIMIT 10\"",
+            "  taskclock query \"SELECT account, sum(cpu_ns) / 1e9 AS seconds FROM account_cpu",
+            "      WHERE type = 'tenant' GROUP BY ALL ORDER BY seconds DESC\"",
             "  taskclock query --format csv \"FROM jvm\"            all JVMs, for a spreadsheet",
             "  taskclock query --export history                    Parquet files for Spark, Trino, or DuckDB",
             "",

@@ -5,5 +5,6 @@ package org.taskclock.history;
 /** The subject of a row of an export. */
 public enum ExportBy {
     POOL,
-    THREAD
+    THREAD,
+    ACCOUNT
 }

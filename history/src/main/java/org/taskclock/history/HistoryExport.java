@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Locale;
 
 /** Writes rows to a file for other programs. */
 final class HistoryExport {
@@ -15,10 +16,15 @@ final class HistoryExport {
 
     /** Returns a query for the rows of one JVM, at the finest resolution that is kept. */
     static String query(String jvmId, Instant from, Instant to, ExportBy by) {
-        String view = by == ExportBy.POOL ? "pool_cpu" : "thread_cpu";
-        return "SELECT * FROM " + view + " WHERE jvm = " + HistoryDatabase.quote(jvmId) + " AND time >= "
-                + timestamp(from) + " AND time < " + timestamp(to) + " ORDER BY time, pool, kind"
-                + (by == ExportBy.POOL ? "" : ", name, tid");
+        String order =
+                switch (by) {
+                    case POOL -> "pool, kind";
+                    case THREAD -> "pool, kind, name, tid";
+                    case ACCOUNT -> "type, account";
+                };
+        return "SELECT * FROM " + by.name().toLowerCase(Locale.ROOT) + "_cpu WHERE jvm = "
+                + HistoryDatabase.quote(jvmId) + " AND time >= " + timestamp(from) + " AND time < " + timestamp(to)
+                + " ORDER BY time, " + order;
     }
 
     private static String timestamp(Instant time) {

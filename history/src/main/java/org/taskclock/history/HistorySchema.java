@@ -19,6 +19,8 @@ final class HistorySchema {
      * row of one second belongs to a batch. Rows of batches up to {@code rolled} are contained in the coarser tables,
      * too.
      *
+     * <p>A row of a pool of kind {@code account} is a named account, whose CPU time is also in the other pools.
+     *
      * <p>A pool that used little in a minute has one row for it, marked {@code sparse}, instead of rows for ten
      * seconds.
      *
@@ -104,7 +106,7 @@ final class HistorySchema {
                 FROM jvm_key;
             CREATE OR REPLACE VIEW mark AS
                 SELECT make_timestamptz(time * 1000) AS time, jvm, kind, text FROM mark_row;
-            CREATE OR REPLACE VIEW pool_cpu AS
+            CREATE OR REPLACE VIEW pool_row AS
                 SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, r.seconds, k.id AS jvm, k.host, k.pid,
                     k.service, p.pool, p.kind, r.user_ns + r.system_ns AS cpu_ns, r.user_ns, r.system_ns, r.wait_ns,
                     r.threads
@@ -116,6 +118,11 @@ final class HistorySchema {
                     UNION ALL SELECT time, 60, series, user_ns, system_ns, wait_ns, threads FROM pool_60 t
                         WHERE @1 AND (sparse OR @10)
                 ) r JOIN pool_key p ON p.series = r.series JOIN jvm_key k ON k.jvm = p.jvm;
+            CREATE OR REPLACE VIEW pool_cpu AS FROM pool_row WHERE kind != 'account';
+            CREATE OR REPLACE VIEW account_cpu AS
+                SELECT time, seconds, jvm, host, pid, service, left(pool, strpos(pool, '=') - 1) AS type,
+                    substr(pool, strpos(pool, '=') + 1) AS account, cpu_ns, user_ns, system_ns, wait_ns
+                FROM pool_row WHERE kind = 'account';
             CREATE OR REPLACE VIEW thread_cpu AS
                 SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, r.seconds, k.id AS jvm, k.host, k.pid,
                     k.service, t.tid, t.name, t.pool, t.kind, r.user_ns + r.system_ns AS cpu_ns, r.user_ns, r.system_ns

@@ -66,14 +66,13 @@ final class PendingRows {
             if (usage.cpuNanos() > 0) add(pools, split, jvm.id, keys.pool(jvm, usage), usage);
         }
         for (ThreadUsage usage : sample.threads()) {
-            if (usage.cpuNanos() <= 0) continue;
-            int series = keys.thread(jvm, usage);
-            if (series > 0) add(threads, split, jvm.id, series, usage);
+            if (usage.cpuNanos() > 0) add(threads, split, jvm.id, keys.thread(jvm, usage), usage);
         }
         addProcess(split, jvm.id, sample.process(), sample.container());
     }
 
     private static void add(Map<Long, Row> rows, IntervalSplit split, int jvm, int series, ThreadUsage usage) {
+        if (series == 0) return;
         long user = OwnTime.user(usage);
         for (int i = 0; i < split.seconds; i++) {
             long userPart = split.part(user, i);

@@ -7,6 +7,8 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.AccountType;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -19,6 +21,11 @@ final class SeriesKeys {
     static final int MAX_POOLS = 500;
 
     static final String OTHER = "other";
+
+    /** Further accounts of a JVM are combined by type. There is room for so many more sums of types. */
+    static final int MAX_ACCOUNTS = 500;
+
+    private static final int MAX_TYPES = 32;
 
     /** Further threads of a JVM have no history until older ones are forgotten. */
     static final int MAX_THREADS = 20_000;
@@ -44,6 +51,7 @@ final class SeriesKeys {
 
         final OwnTime ownTime = new OwnTime();
         private final Map<PoolKey, Integer> pools = new HashMap<>();
+        private final Map<PoolKey, Integer> accounts = new HashMap<>();
         private final Map<ThreadKey, Integer> threads = new HashMap<>();
 
         Jvm(int id, JvmKey key, int firstSeen) {
@@ -84,7 +92,8 @@ final class SeriesKeys {
         newThreads.clear();
         for (Jvm jvm : jvms.values()) {
             newJvms.add(jvm);
-            jvm.pools.forEach((key, series) -> newPools.add(new NewPool(series, jvm.id, key.pool, key.kind)));
+            jvm.pools.forEach((key, series) -> addPool(jvm, key, series));
+            jvm.accounts.forEach((key, series) -> addPool(jvm, key, series));
             // The pools of threads are not stored, so threads get new numbers.
             jvm.threads.clear();
         }
@@ -112,19 +121,29 @@ final class SeriesKeys {
         return jvm;
     }
 
+    /** Returns the number of a pool or an account; 0 if there are too many types of accounts. */
     int pool(Jvm jvm, ThreadUsage usage) {
+        boolean isAccount = usage.kind() == ThreadKind.ACCOUNT;
+        Map<PoolKey, Integer> known = isAccount ? jvm.accounts : jvm.pools;
         PoolKey key = new PoolKey(cut(usage.pool()), usage.kind());
-        Integer known = jvm.pools.get(key);
-        if (known != null) return known;
-        if (jvm.pools.size() >= MAX_POOLS) {
-            key = new PoolKey(OTHER, ThreadKind.JAVA);
-            known = jvm.pools.get(key);
-            if (known != null) return known;
-        }
-        int series = ++lastPool;
-        jvm.pools.put(key, series);
-        newPools.add(new NewPool(series, jvm.id, key.pool, key.kind));
+        if (!known.containsKey(key) && known.size() >= (isAccount ? MAX_ACCOUNTS : MAX_POOLS)) key = rest(key);
+        Integer series = known.get(key);
+        if (series != null) return series;
+        if (known.size() >= MAX_ACCOUNTS + MAX_TYPES) return 0;
+        series = ++lastPool;
+        known.put(key, series);
+        addPool(jvm, key, series);
         return series;
+    }
+
+    /** Returns the key for the sum of pools, or of accounts of one type. */
+    private static PoolKey rest(PoolKey key) {
+        if (key.kind != ThreadKind.ACCOUNT) return new PoolKey(OTHER, ThreadKind.JAVA);
+        return new PoolKey(new AccountKey(AccountKey.parse(key.pool).type(), AccountType.OTHER).pool(), key.kind);
+    }
+
+    private void addPool(Jvm jvm, PoolKey key, int series) {
+        newPools.add(new NewPool(series, jvm.id, key.pool, key.kind));
     }
 
     /** Returns the number of a thread; 0 if there are too many. */

@@ -23,6 +23,7 @@ import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,6 +54,7 @@ class HistoryExportTest {
                 List<ThreadUsage> threads = new ArrayList<>();
                 for (int n = 0; n < NAMES.size(); n++) {
                     pools.add(Samples.pool(NAMES.get(n), user(i, n), n));
+                    pools.add(Samples.account("tenant", NAMES.get(n), user(i, n), n));
                     threads.add(Samples.thread(100 + n, NAMES.get(n), user(i, n), n));
                 }
                 for (JvmKey jvm : List.of(JVM, Samples.jvm(1)))
@@ -72,6 +74,15 @@ class HistoryExportTest {
             for (int n = 0; n < NAMES.size(); n++)
                 rows.add(new Exported(start.plusSeconds(i), NAMES.get(n), user(i, n), n));
         return rows;
+    }
+
+    /** Returns the column with the name of the subject of a row. */
+    private static String nameColumn(ExportBy by) {
+        return switch (by) {
+            case POOL -> "pool";
+            case THREAD -> "name";
+            case ACCOUNT -> "account";
+        };
     }
 
     private byte[] export(ExportBy by, ExportFormat format) throws IOException {
@@ -95,13 +106,14 @@ class HistoryExportTest {
                 JsonObject row = element.getAsJsonObject();
                 assertThat(row.get("jvm").getAsString()).isEqualTo(JVM.id());
                 assertThat(row.get("seconds").getAsInt()).isEqualTo(1);
-                assertThat(row.get("kind").getAsString()).isEqualTo("java");
+                String label = by == ExportBy.ACCOUNT ? "type" : "kind";
+                assertThat(row.get(label).getAsString()).isEqualTo(by == ExportBy.ACCOUNT ? "tenant" : "java");
                 assertThat(row.get("cpu_ns").getAsLong())
                         .isEqualTo(row.get("user_ns").getAsLong()
                                 + row.get("system_ns").getAsLong());
                 rows.add(new Exported(
                         time(row.get("time").getAsString()),
-                        row.get(by == ExportBy.POOL ? "pool" : "name").getAsString(),
+                        row.get(nameColumn(by)).getAsString(),
                         row.get("user_ns").getAsLong(),
                         row.get("system_ns").getAsLong()));
             }
@@ -120,11 +132,11 @@ class HistoryExportTest {
                 assertThat(line.get(names.indexOf("pid"))).isEqualTo("4711");
                 if (by == ExportBy.POOL)
                     assertThat(line.get(names.indexOf("threads"))).isEqualTo("3");
-                else
+                if (by == ExportBy.THREAD)
                     assertThat(Integer.parseInt(line.get(names.indexOf("tid")))).isBetween(100, 104);
                 rows.add(new Exported(
                         time(line.get(names.indexOf("time"))),
-                        line.get(names.indexOf(by == ExportBy.POOL ? "pool" : "name")),
+                        line.get(names.indexOf(nameColumn(by))),
                         Long.parseLong(line.get(names.indexOf("user_ns"))),
                         Long.parseLong(line.get(names.indexOf("system_ns")))));
             }
@@ -163,8 +175,7 @@ class HistoryExportTest {
         for (ExportBy by : ExportBy.values()) {
             Path file = directory.resolve("export.parquet");
             Files.write(file, export(by, ExportFormat.PARQUET));
-            assertThat(read(file, by == ExportBy.POOL ? "pool" : "name"))
-                    .containsExactlyInAnyOrderElementsOf(expected());
+            assertThat(read(file, nameColumn(by))).containsExactlyInAnyOrderElementsOf(expected());
         }
     }
 
@@ -172,9 +183,10 @@ class HistoryExportTest {
     void shouldExportAllHostsAndDaysAsParquet() throws IOException, SQLException {
         Path target = directory.resolve("all");
         HistoryQueries.of(directory.resolve("data")).export(target);
-        for (String view : List.of("pool_cpu", "thread_cpu")) {
-            String files = target.resolve(view) + "/host=host-a/date=*/part.parquet";
-            assertThat(read(Path.of(files), view.equals("pool_cpu") ? "pool" : "name"))
+        for (ExportBy by : ExportBy.values()) {
+            String files =
+                    target.resolve(by.name().toLowerCase(Locale.ROOT) + "_cpu") + "/host=host-a/date=*/part.parquet";
+            assertThat(read(Path.of(files), nameColumn(by)))
                     .hasSize(2 * SECONDS * NAMES.size())
                     .containsAll(expected());
         }

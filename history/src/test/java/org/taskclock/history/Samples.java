@@ -5,6 +5,7 @@ package org.taskclock.history;
 import java.time.Instant;
 import java.util.List;
 import org.taskclock.CpuTime;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -38,6 +39,10 @@ final class Samples {
                 .switches(0, 0)
                 .state('S')
                 .build();
+    }
+
+    static ThreadUsage account(String type, String name, long user, long system) {
+        return pool(new AccountKey(type, name).pool(), ThreadKind.ACCOUNT, user, system);
     }
 
     static ThreadUsage thread(int tid, String name, long user, long system) {

@@ -12,7 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.StreamSupport;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
@@ -44,6 +46,7 @@ public final class RecordingResults {
     private final RecordingSummary summary;
     private final RecordingSeries series;
     private final PoolSeries pools;
+    private final AccountResults accounts;
     private final ThreadSeries threads;
     private final Map<String, String> machine;
     private final List<String> notes;
@@ -62,6 +65,7 @@ public final class RecordingResults {
                 .iterator();
         series = new RecordingSeries(own, summary.start, summary.end, MAX_POINTS, MAX_THREADS_DRAWN);
         pools = series.pools();
+        accounts = new AccountResults(pools);
         threads = threadsAndOthers();
         this.machine = machine;
         this.notes = notes;
@@ -156,15 +160,18 @@ public final class RecordingResults {
 
     private List<Result.Timeline> timelines() {
         List<Result.Timeline> timelines = new ArrayList<>();
-        timelines.add(timeline("CPU by pool", POOLS_TEXT + threadsText(), largest(false)));
+        timelines.add(timeline("CPU by pool", POOLS_TEXT + threadsText(), largest(RecordingResults::isPool)));
         Map<String, long[]> found = series.foundNanos();
         if (!found.isEmpty()) {
             List<Result.Series> lines = new ArrayList<>();
             found.forEach((kind, nanos) -> lines.add(line(kind, nanos)));
             timelines.add(new Result.Timeline("Findings over time", "", "% of the time", false, lines));
         }
-        List<PoolSeries.Row> virtual = largest(true);
+        List<PoolSeries.Row> virtual = largest(RecordingResults::isVirtual);
         if (!virtual.isEmpty()) timelines.add(timeline("CPU of virtual threads", VIRTUAL_TEXT, virtual));
+        for (String type : accounts.types())
+            timelines.add(
+                    timeline(AccountResults.TITLE + type, AccountResults.TEXT, largest(AccountResults.areOf(type))));
         PoolSeries.Totals totals = pools.totals();
         List<Result.Series> lines = new ArrayList<>();
         lines.add(line("process", sum(totals.userNanos(), totals.systemNanos())));
@@ -179,8 +186,9 @@ public final class RecordingResults {
     private Result.Timeline timeline(String title, String text, List<PoolSeries.Row> rows) {
         List<Result.Series> lines = new ArrayList<>();
         for (PoolSeries.Row row : rows) {
-            lines.add(line(row.pool() + " user", row.userNanos()));
-            lines.add(line(row.pool() + " system", row.systemNanos()));
+            String name = row.isAccount() ? AccountKey.parse(row.pool()).name() : row.pool();
+            lines.add(line(name + " user", row.userNanos()));
+            lines.add(line(name + " system", row.systemNanos()));
         }
         return new Result.Timeline(title, text, PERCENT, true, lines);
     }
@@ -202,16 +210,24 @@ public final class RecordingResults {
         return sum;
     }
 
-    /** Returns the pools with the most CPU time, and the sum of all others. */
-    private List<PoolSeries.Row> largest(boolean virtual) {
+    private static boolean isVirtual(PoolSeries.Row row) {
+        return row.kind() == ThreadKind.VIRTUAL;
+    }
+
+    private static boolean isPool(PoolSeries.Row row) {
+        return !isVirtual(row) && !row.isAccount();
+    }
+
+    /** Returns the rows with the most CPU time, and the sum of all others. */
+    private List<PoolSeries.Row> largest(Predicate<PoolSeries.Row> isIncluded) {
         List<PoolSeries.Row> rows = new ArrayList<>(pools.pools().stream()
-                .filter(row -> row.kind() == ThreadKind.VIRTUAL == virtual && row.cpuNanos() > 0)
+                .filter(row -> isIncluded.test(row) && row.cpuNanos() > 0)
                 .toList());
         while (rows.size() > MAX_POOLS_DRAWN) {
             PoolSeries.Row a = rows.remove(rows.size() - 1);
             PoolSeries.Row b = rows.remove(rows.size() - 1);
             rows.add(new PoolSeries.Row(
-                    OTHER_POOLS,
+                    a.isAccount() ? new AccountKey(AccountKey.parse(a.pool()).type(), OTHER_POOLS).pool() : OTHER_POOLS,
                     a.kind(),
                     new int[a.threads().length],
                     sum(a.userNanos(), b.userNanos()),
@@ -223,8 +239,9 @@ public final class RecordingResults {
 
     /** Returns what the API of {@code taskclock serve} returns for a recording, for the same charts. */
     private Map<String, JsonElement> json() {
-        List<PoolSeries.Row> rows = new ArrayList<>(largest(false));
-        rows.addAll(largest(true));
+        List<PoolSeries.Row> rows = new ArrayList<>(largest(RecordingResults::isPool));
+        rows.addAll(largest(RecordingResults::isVirtual));
+        for (String type : accounts.types()) rows.addAll(largest(AccountResults.areOf(type)));
         PoolSeries drawn = new PoolSeries(pools.from(), pools.to(), pools.step(), pools.times(), rows, pools.totals());
         return Map.of(
                 "pools", parsed(json -> SeriesJson.write(json, drawn, List.of())),
@@ -287,9 +304,11 @@ public final class RecordingResults {
                         threads.size(),
                         summary.threadsSeen)
                 : "";
-        return List.of(
-                new Result.Table("Pools", "", columns("pool", "max. threads"), pools),
-                new Result.Table("Threads", note, columns("thread", "tid"), threads));
+        Result.Table poolTable = new Result.Table("Pools", "", columns("pool", "max. threads"), pools);
+        Result.Table threadTable = new Result.Table("Threads", note, columns("thread", "tid"), threads);
+        return accounts.types().isEmpty()
+                ? List.of(poolTable, threadTable)
+                : List.of(poolTable, accounts.table(), threadTable);
     }
 
     private static List<Result.Column> columns(String name, String number) {

@@ -78,6 +78,23 @@ class RecordingResultsTest {
         assertThat((Double) unlisted.get(3)).isCloseTo(count * 0.030, within(0.001));
     }
 
+    @Test
+    void shouldListAccountsBesidePools() {
+        Result result = singleResult(Samples.withAccounts(100));
+        Result plain = singleResult(Samples.intervals(100));
+        assertThat(result.tables()).extracting(Result.Table::title).containsExactly("Pools", "Accounts", "Threads");
+        assertThat(result.tables().get(0)).isEqualTo(plain.tables().get(0));
+        assertThat(result.timelines().get(0).series())
+                .extracting(Result.Series::name)
+                .isEqualTo(plain.timelines().get(0).series().stream()
+                        .map(Result.Series::name)
+                        .toList());
+        List<List<Object>> rows = result.tables().get(1).rows();
+        assertThat(rows).hasSize(15);
+        assertThat(rows.get(0)).containsExactly("tenant", "(unaccounted)", 70.0, 52.5, 17.5, 70.0, null);
+        assertThat(rows.get(1)).containsExactly("endpoint", "/orders", 50.0, 37.5, 12.5, 50.0, null);
+    }
+
     private static List<Object> row(Result.Table table, String name) {
         return table.rows().stream()
                 .filter(row -> row.get(0).equals(name))

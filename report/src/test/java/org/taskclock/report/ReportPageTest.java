@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -42,6 +43,7 @@ class ReportPageTest {
     private static Chromium browser;
     private static Result result;
     private static List<Result> recording;
+    private static List<Result> accounts;
 
     @BeforeAll
     static void open() throws Exception {
@@ -57,6 +59,8 @@ class ReportPageTest {
         write("one", List.of(result));
         write("two", List.of(result, Samples.result("quick", 1.3, "Intel Xeon")));
         write("recording", recording);
+        accounts = recording(Samples.withAccounts(100));
+        write("accounts", accounts);
         for (int threads : new int[] {5, 200, 2000}) {
             write("threads" + threads, recording(Samples.manyThreads(300, threads)));
         }
@@ -88,6 +92,7 @@ class ReportPageTest {
         "two, dark, 1200, 7",
         "recording, light, 420, 5",
         "recording, dark, 1200, 5",
+        "accounts, light, 420, 7",
         "threads2000, dark, 420, 3"
     })
     void shouldDrawAllCharts(String name, String scheme, int width, int charts) throws Exception {
@@ -251,6 +256,38 @@ class ReportPageTest {
             assertThat(known).isEqualTo(totals.series().get(s).points().size());
             assertThat(values.size()).as("there is a gap").isGreaterThan(known);
         }
+    }
+
+    @Test
+    void shouldDrawAccountsOfRecording() throws Exception {
+        browser.open(page("accounts"), "light", 1200);
+        List<String> titles =
+                accounts.get(0).timelines().stream().map(Result.Timeline::title).toList();
+        assertThat(titles).contains("CPU by account: tenant", "CPU by account: endpoint");
+        JsonArray drawn = browser.evaluate(chart("timelines", titles.indexOf("CPU by account: tenant"))
+                        + ".stack.order.map(line => [line.pool, line.user[0] + line.system[0]])")
+                .getAsJsonArray();
+        Map<String, Double> shares = new HashMap<>();
+        for (JsonElement line : drawn)
+            shares.put(
+                    line.getAsJsonArray().get(0).getAsString(),
+                    line.getAsJsonArray().get(1).getAsDouble());
+        // Nine accounts, and the sum of t7 to t11.
+        assertThat(shares).hasSize(10).containsEntry(shown(Samples.HOSTILE), 30.0);
+        assertThat(shares.get("(unaccounted)")).isEqualTo(70);
+        assertThat(shares.get("(other)")).isCloseTo(9.3 + 9.2 + 9.1 + 9.0 + 8.9, within(0.05));
+        assertThat(drawn.get(9).getAsJsonArray().get(0).getAsString())
+                .as("drawn last")
+                .isEqualTo("(unaccounted)");
+        assertThat(browser.evaluate(chart("timelines", titles.indexOf("CPU by account: endpoint"))
+                                + ".stack.order.map(line => line.pool).join()")
+                        .getAsString())
+                .isEqualTo("/orders");
+        Object pools = browser.evaluate(chart("timelines", 0) + ".stack.order.map(line => line.kind).join()")
+                .getAsString();
+        assertThat(pools.toString()).doesNotContain("account");
+        assertThat(browser.evaluate("String(window.injected)").getAsString()).isEqualTo("undefined");
+        assertThat(browser.problems()).isEmpty();
     }
 
     @Test

@@ -8,6 +8,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.AccountKey;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.YieldStorm;
@@ -267,6 +269,35 @@ final class Samples {
                     List.of("No kernel stacks.")));
         }
         return intervals;
+    }
+
+    /** Returns the intervals of {@link #intervals} with the accounts of two types. */
+    static List<Interval> withAccounts(int count) {
+        List<ThreadUsage> accounts = new ArrayList<>();
+        accounts.add(account("endpoint", "/orders", 500));
+        accounts.add(account("tenant", "(unaccounted)", 700));
+        accounts.add(account("tenant", HOSTILE, 300));
+        for (int i = 0; i < 12; i++) accounts.add(account("tenant", "t" + i, 100 - i));
+        return intervals(count).stream()
+                .map(interval -> new Interval(
+                        interval.end(),
+                        interval.intervalNanos(),
+                        interval.pid(),
+                        interval.name(),
+                        interval.source(),
+                        interval.threads(),
+                        interval.totals(),
+                        interval.findings(),
+                        interval.notes(),
+                        interval.endedPools(),
+                        accounts))
+                .toList();
+    }
+
+    private static ThreadUsage account(String type, String name, long millis) {
+        return ThreadUsage.ofGroup(4711, new PoolKey(new AccountKey(type, name).pool(), ThreadKind.ACCOUNT), 0)
+                .cpu(millis * 1_000_000, millis * 750_000)
+                .build();
     }
 
     /**

@@ -47,6 +47,9 @@ final class HistoryApi {
     /** The maximum number of rows multiplied by points in an answer. */
     private static final int MAX_VALUES = MAX_POOL_POINTS * RecordingSeries.MAX_POOLS;
 
+    /** The number of pools and accounts of a JVM. */
+    private static final int MAX_ROWS = RecordingSeries.MAX_POOLS + RecordingSeries.MAX_ACCOUNTS;
+
     /** The memory that a value takes while it is read, converted to JSON, and sent. */
     private static final long BYTES_PER_VALUE = 64;
 
@@ -143,8 +146,7 @@ final class HistoryApi {
         String id = call.path("id");
         OpenedRecordings.Opened recording = opened.find(id);
         Range range = recording == null ? range(call) : range(call, recording);
-        RequestBudget.Share share =
-                budget.take(call, MARKS_BYTES + bytes(recording, BYTES_PER_VALUE * points * RecordingSeries.MAX_POOLS));
+        RequestBudget.Share share = budget.take(call, MARKS_BYTES + bytes(recording, poolBytes(recording, points)));
         PoolSeries series = recording == null
                 ? store.get().pools(id, range.from, range.to, points)
                 : series(recording, range, points, 0).pools();
@@ -165,6 +167,12 @@ final class HistoryApi {
                 ? store.get().threads(call.path("id"), range.from, range.to, points, limit)
                 : series(recording, range, points, limit).threads();
         send(call, share, Json.bytes(json -> SeriesJson.write(json, series)));
+    }
+
+    /** Returns what the pools and accounts take. The history has fewer points if there are more than most JVMs have. */
+    private static long poolBytes(OpenedRecordings.Opened recording, int points) {
+        long values = (long) points * MAX_ROWS;
+        return BYTES_PER_VALUE * (recording == null ? Math.min(values, MAX_VALUES) : values);
     }
 
     /** Returns what an answer takes, with the part of a recording that is expanded at a time. */
@@ -199,8 +207,7 @@ final class HistoryApi {
         Range after = range(call.time("from2"), call.time("to2"));
         double threshold = call.number("threshold", DEFAULT_THRESHOLD, 0, MAX_THRESHOLD) / 10_000.0;
         OpenedRecordings.Opened recording = opened.find(call.path("id"));
-        RequestBudget.Share share =
-                budget.take(call, bytes(recording, BYTES_PER_VALUE * COMPARED_POINTS * RecordingSeries.MAX_POOLS));
+        RequestBudget.Share share = budget.take(call, bytes(recording, poolBytes(null, COMPARED_POINTS)));
         Comparison comparison = recording == null
                 ? new Comparison(intervals(call, before), intervals(call, after), threshold)
                 : compare(recording, before, after, threshold);

@@ -36,7 +36,7 @@ final class HistoryIntervals {
         List<ThreadSeries.Row> rows = hasThreads ? threads.threads() : List.of();
         return () -> IntStream.range(0, pools.times().length)
                 .filter(i -> pools.totals().userNanos()[i] >= 0)
-                .mapToObj(i -> interval(pools, i, usages(pools, rows, i)))
+                .mapToObj(i -> interval(pools, rows, i))
                 .iterator();
     }
 
@@ -51,13 +51,20 @@ final class HistoryIntervals {
             usages.add(usage(row.tid(), row.name(), row.pool(), row.kind(), row.userNanos()[i], row.systemNanos()[i]));
         }
         for (PoolSeries.Row row : pools.pools()) {
-            if (row.userNanos()[i] < 0) continue;
+            if (row.isAccount() || row.userNanos()[i] < 0) continue;
             long[] sum = listed.getOrDefault(new Pool(row.pool(), row.kind()), new long[2]);
             long user = Math.max(0, row.userNanos()[i] - sum[0]);
             long system = Math.max(0, row.systemNanos()[i] - sum[1]);
             usages.add(usage(0, row.pool(), row.pool(), row.kind(), user, system));
         }
         return usages;
+    }
+
+    private static List<ThreadUsage> accounts(PoolSeries pools, int i) {
+        return pools.pools().stream()
+                .filter(row -> row.isAccount() && row.userNanos()[i] >= 0)
+                .map(row -> usage(0, row.pool(), row.pool(), row.kind(), row.userNanos()[i], row.systemNanos()[i]))
+                .toList();
     }
 
     private static ThreadUsage usage(
@@ -68,7 +75,7 @@ final class HistoryIntervals {
                 .build();
     }
 
-    private static Interval interval(PoolSeries pools, int index, List<ThreadUsage> usages) {
+    private static Interval interval(PoolSeries pools, List<ThreadSeries.Row> threads, int index) {
         Duration step = pools.step();
         long user = pools.totals().userNanos()[index];
         long cpu = user + Math.max(0, pools.totals().systemNanos()[index]);
@@ -78,9 +85,11 @@ final class HistoryIntervals {
                 0,
                 "",
                 "history",
-                usages,
+                usages(pools, threads, index),
                 new ProcessUsage(cpu, user, -1, 0, -1, -1, 1, 0),
                 List.of(),
-                List.of());
+                List.of(),
+                List.of(),
+                accounts(pools, index));
     }
 }

@@ -8,8 +8,10 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -20,6 +22,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Writes intervals in the format of the API, with CPU time in percent of one core. */
 final class IntervalJson {
+    private static final double NANOS_PER_SECOND = 1e9;
+
     private final JsonWriter json;
     private final Interval interval;
 
@@ -28,11 +32,14 @@ final class IntervalJson {
         this.interval = interval;
     }
 
-    static void write(JsonWriter json, Interval interval, List<DatedFinding> findings) throws IOException {
-        new IntervalJson(json, interval).write(findings);
+    /** Writes an interval, with the sections of named accounts that were open at its end. */
+    static void write(
+            JsonWriter json, Interval interval, List<DatedFinding> findings, List<AgentReport.Section> sections)
+            throws IOException {
+        new IntervalJson(json, interval).write(findings, sections);
     }
 
-    private void write(List<DatedFinding> findings) throws IOException {
+    private void write(List<DatedFinding> findings, List<AgentReport.Section> sections) throws IOException {
         json.beginObject();
         json.name("end").value(interval.end().toEpochMilli());
         json.name("intervalNanos").value(interval.intervalNanos());
@@ -41,6 +48,12 @@ final class IntervalJson {
         writeTotals(interval.totals());
         json.name("threads").beginArray();
         for (ThreadUsage thread : interval.threads()) writeThread(thread);
+        json.endArray();
+        json.name("accounts").beginArray();
+        for (ThreadUsage account : interval.accounts()) writeAccount(account);
+        json.endArray();
+        json.name("openSections").beginArray();
+        for (AgentReport.Section section : sections) writeSection(section);
         json.endArray();
         DatedFinding.write(json.name("findings"), findings);
         json.name("notes").beginArray();
@@ -97,6 +110,30 @@ final class IntervalJson {
         json.name("truncated").value(thread.truncated());
         json.name("threads").value(thread.threads());
         json.name("virtual").value(thread.kind() == ThreadKind.VIRTUAL);
+        json.endObject();
+    }
+
+    private void writeAccount(ThreadUsage account) throws IOException {
+        AccountKey key = AccountKey.parse(account.pool());
+        json.beginObject();
+        json.name("type").value(key.type());
+        json.name("name").value(key.name());
+        json.name("cpu").value(percent(account.cpuNanos()));
+        json.name("user").value(percent(account.userNanos()));
+        json.name("system").value(percent(account.systemNanos()));
+        json.name("wait").value(percent(account.waitNanos()));
+        json.endObject();
+    }
+
+    private void writeSection(AgentReport.Section section) throws IOException {
+        json.beginObject();
+        json.name("type").value(section.type());
+        json.name("name").value(section.name());
+        json.name("thread").value(section.thread());
+        json.name("tid").value(section.tid());
+        json.name("javaId").value(section.javaId());
+        json.name("open").value(section.openNanos() / NANOS_PER_SECOND);
+        json.name("cpu").value(section.cpuNanos() < 0 ? null : section.cpuNanos() / NANOS_PER_SECOND);
         json.endObject();
     }
 

@@ -6,16 +6,25 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BinaryOperator;
+import org.taskclock.AccountReading;
 import org.taskclock.history.JvmHistory;
 import org.taskclock.history.JvmKey;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.usage.Json;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The state of a JVM in the overview. Guarded by the {@link Overview}. */
 final class JvmState {
+    private static final int MAX_TYPES = 3;
+
     final JvmKey key;
     final FindingTracker findings = new FindingTracker();
 
@@ -34,6 +43,11 @@ final class JvmState {
     private Double throttled;
     private Double container;
     private Double limit;
+
+    /** The busiest account of some types. */
+    private List<BusyAccount> accounts = List.of();
+
+    private record BusyAccount(AccountKey key, long cpuNanos, Double cpu) {}
 
     JvmState(JvmKey key) {
         this.key = key;
@@ -65,6 +79,21 @@ final class JvmState {
         container = group == null ? null : Json.percent(group.cpuNanos(), nanos);
         limit = group == null || group.limit() <= 0 ? null : group.limit();
         cpuRing.add(cpu);
+        if (isKnown) accounts = busiest(sample);
+    }
+
+    private static List<BusyAccount> busiest(JvmSample sample) {
+        Map<String, BusyAccount> byType = new TreeMap<>();
+        for (ThreadUsage usage : sample.accounts()) {
+            AccountKey key = AccountKey.parse(usage.pool());
+            if (key.name().equals(AccountReading.UNACCOUNTED) || usage.cpuNanos() <= 0) continue;
+            Double cpu = Json.percent(usage.cpuNanos(), sample.intervalNanos());
+            byType.merge(
+                    key.type(),
+                    new BusyAccount(key, usage.cpuNanos(), cpu),
+                    BinaryOperator.maxBy(Comparator.comparingLong(BusyAccount::cpuNanos)));
+        }
+        return byType.values().stream().limit(MAX_TYPES).toList();
     }
 
     boolean endedBefore(Instant now, Duration time) {
@@ -91,6 +120,15 @@ final class JvmState {
         cpuRing.write(json.name("sparkline"));
         DatedFinding.write(json.name("findings"), findings.current());
         json.name("agent").value(hasAgent);
+        json.name("accounts").beginArray();
+        for (BusyAccount account : accounts) {
+            json.beginObject();
+            json.name("type").value(account.key.type());
+            json.name("name").value(account.key.name());
+            json.name("cpu").value(account.cpu);
+            json.endObject();
+        }
+        json.endArray();
         json.endObject();
     }
 }

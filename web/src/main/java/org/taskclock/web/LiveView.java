@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.sampling.Interval;
@@ -93,7 +94,8 @@ final class LiveView {
             List<DatedFinding> findings = new ArrayList<>();
             for (Finding finding : interval.findings())
                 findings.add(new DatedFinding(finding, overview.since(key.id(), finding)));
-            channel.send("interval", Json.bytes(json -> IntervalJson.write(json, interval, findings)));
+            List<AgentReport.Section> sections = jvm.openSections();
+            channel.send("interval", Json.bytes(json -> IntervalJson.write(json, interval, findings, sections)));
         }
     }
 

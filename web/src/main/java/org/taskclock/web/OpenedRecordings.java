@@ -233,7 +233,7 @@ final class OpenedRecordings implements AutoCloseable {
         List<DatedFinding> findings = shown.findings().stream()
                 .map(finding -> new DatedFinding(finding, null))
                 .toList();
-        call.json(json -> IntervalJson.write(json, shown, findings));
+        call.json(json -> IntervalJson.write(json, shown, findings, List.of()));
     }
 
     @Override

@@ -18,11 +18,12 @@ import java.util.stream.Collectors;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
 import org.taskclock.history.ParquetExport;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Writes the intervals of a recording as rows, one for each thread or pool that used CPU time. */
+/** Writes the intervals of a recording as rows, one for each thread, pool, or account that used CPU time. */
 final class RecordingExport {
     private record Key(int tid, String name, String pool, ThreadKind kind) {}
 
@@ -49,8 +50,8 @@ final class RecordingExport {
             columns.put("tid", "INTEGER");
             columns.put("thread", "VARCHAR");
         }
-        columns.put("pool", "VARCHAR");
-        columns.put("kind", "VARCHAR");
+        columns.put(by == ExportBy.ACCOUNT ? "type" : "pool", "VARCHAR");
+        columns.put(by == ExportBy.ACCOUNT ? "account" : "kind", "VARCHAR");
         columns.put("user_nanos", "BIGINT");
         columns.put("system_nanos", "BIGINT");
         return columns;
@@ -71,11 +72,11 @@ final class RecordingExport {
     /** Returns the values of the columns for each row of an interval. */
     private static List<List<Object>> rows(Interval interval, ExportBy by) {
         Map<Key, long[]> sums = new LinkedHashMap<>();
-        for (ThreadUsage usage : interval.threads()) {
+        for (ThreadUsage usage : by == ExportBy.ACCOUNT ? interval.accounts() : interval.threads()) {
             if (usage.cpuNanos() <= 0) continue;
-            Key key = by == ExportBy.POOL
-                    ? new Key(0, usage.pool(), usage.pool(), usage.kind())
-                    : new Key(usage.tid(), usage.name(), usage.pool(), usage.kind());
+            Key key = by == ExportBy.THREAD
+                    ? new Key(usage.tid(), usage.name(), usage.pool(), usage.kind())
+                    : new Key(0, usage.pool(), usage.pool(), usage.kind());
             long[] sum = sums.computeIfAbsent(key, k -> new long[2]);
             sum[0] += Math.max(0, usage.userNanos());
             sum[1] += Math.max(0, usage.systemNanos());
@@ -84,7 +85,12 @@ final class RecordingExport {
         sums.forEach((key, sum) -> {
             List<Object> row = new ArrayList<>(List.of(interval.end().toString(), interval.intervalNanos()));
             if (by == ExportBy.THREAD) row.addAll(List.of(key.tid, key.name));
-            row.addAll(List.of(key.pool, key.kind.label(), sum[0], sum[1]));
+            AccountKey account = AccountKey.parse(key.pool);
+            row.addAll(
+                    by == ExportBy.ACCOUNT
+                            ? List.of(account.type(), account.name())
+                            : List.of(key.pool, key.kind.label()));
+            row.addAll(List.of(sum[0], sum[1]));
             rows.add(row);
         });
         return rows;

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -58,7 +59,11 @@ class RecordingExportTest {
                             thread(10, "idle", "idle", 0, 0)),
                     null,
                     List.of(),
-                    List.of()));
+                    List.of(),
+                    List.of(),
+                    List.of(ThreadUsage.ofGroup(1, new PoolKey("tenant=a=\"b\"\n", ThreadKind.ACCOUNT), 0)
+                            .cpu(12, 7)
+                            .build())));
         return intervals;
     }
 
@@ -90,6 +95,13 @@ class RecordingExportTest {
                     .containsExactly(end, 1_000_000_000L, "a \"#\", it's\nlong", "java", 25L, 10L + i);
             assertThat(rows.get(2 * i + 1)).containsExactly(end, 1_000_000_000L, "", "java", 1L, 1L);
         }
+    }
+
+    @Test
+    void shouldExportAccountsAsParquet() throws IOException, SQLException {
+        List<List<Object>> rows = read(ExportBy.ACCOUNT);
+        assertThat(rows).hasSize(3);
+        assertThat(rows.get(2)).containsExactly(START.plusSeconds(3), 1_000_000_000L, "tenant", "a=\"b\"\n", 7L, 5L);
     }
 
     @Test

@@ -42,7 +42,8 @@ public final class UploadedRecordingFuzz {
                         interval,
                         interval.findings().stream()
                                 .map(finding -> new DatedFinding(finding, null))
-                                .toList())));
+                                .toList(),
+                        List.of())));
             Comparison comparison = new Comparison(recording, recording, 0.01);
             check(Json.bytes(json -> ComparisonJson.write(json, comparison)));
             for (ExportBy by : ExportBy.values()) {

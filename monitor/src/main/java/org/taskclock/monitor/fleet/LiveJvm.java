@@ -4,6 +4,7 @@ package org.taskclock.monitor.fleet;
 
 import java.io.IOException;
 import java.util.List;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
@@ -39,6 +40,11 @@ public final class LiveJvm implements IntervalSource {
     @Override
     public Interval next() throws MonitorException {
         return sampler.next();
+    }
+
+    /** Returns the sections of named accounts that were open at the end of the last interval. */
+    public List<AgentReport.Section> openSections() {
+        return sampler.openSections();
     }
 
     @Override

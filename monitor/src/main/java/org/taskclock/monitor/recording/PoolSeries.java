@@ -8,8 +8,8 @@ import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 
 /**
- * The usage of the pools of a JVM over time. All arrays have one element per step; -1 means that there is no data.
- * Nanoseconds are those used in the step.
+ * The usage of the pools and named accounts of a JVM over time. All arrays have one element per step; -1 means that
+ * there is no data. Nanoseconds are those used in the step.
  *
  * @param from the start of the first step
  * @param to the end of the last step
@@ -18,14 +18,18 @@ import org.taskclock.metrics.ThreadKind;
 @SuppressWarnings("ArrayRecordComponent") // columns that are read once
 public record PoolSeries(Instant from, Instant to, Duration step, long[] times, List<Row> pools, Totals totals) {
     /**
-     * One pool.
+     * One pool, or one named account as a pool of kind ACCOUNT, whose usage is also in that of the other pools.
      *
-     * @param threads the maximum number of threads
+     * @param threads the maximum number of threads; 0 for an account
      * @param waitNanos time spent runnable without a processor
      */
     @SuppressWarnings("ArrayRecordComponent")
     public record Row(
             String pool, ThreadKind kind, int[] threads, long[] userNanos, long[] systemNanos, long[] waitNanos) {
+        public boolean isAccount() {
+            return kind == ThreadKind.ACCOUNT;
+        }
+
         /** Returns the CPU time of the pool in all steps. */
         public long cpuNanos() {
             return Totals.sum(userNanos) + Totals.sum(systemNanos);

@@ -12,6 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.taskclock.AccountType;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
@@ -22,16 +24,26 @@ public final class RecordingSeries {
     /** The number of pools that are distinguished, as in the history. */
     public static final int MAX_POOLS = 500;
 
+    /** The number of accounts that are distinguished, as in the history. */
+    public static final int MAX_ACCOUNTS = 500;
+
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long MIN_STEP_NANOS = 10_000_000;
 
     /** The name of the pool with the time of threads that started and ended between two readings. */
     public static final String UNLISTED_THREADS = "(unlisted threads)";
 
-    private record PoolKey(String pool, ThreadKind kind) {}
+    private record PoolKey(String pool, ThreadKind kind) {
+        static PoolKey of(ThreadUsage usage) {
+            return new PoolKey(usage.pool(), usage.kind());
+        }
 
-    /** The pool that the time of all further pools is added to, as in the history. */
-    private static final PoolKey OTHER = new PoolKey("other", ThreadKind.JAVA);
+        /** Returns the pool to which the time of further pools, or accounts of the same type, is added. */
+        PoolKey rest() {
+            if (kind != ThreadKind.ACCOUNT) return new PoolKey("other", ThreadKind.JAVA);
+            return new PoolKey(new AccountKey(AccountKey.parse(pool).type(), AccountType.OTHER).pool(), kind);
+        }
+    }
 
     private record ThreadKey(int tid, String name, String pool, ThreadKind kind) {
         static ThreadKey of(ThreadUsage thread) {
@@ -51,6 +63,7 @@ public final class RecordingSeries {
     private final Duration step;
     private final int count;
     private final Map<PoolKey, Sums> pools = new LinkedHashMap<>();
+    private final Map<PoolKey, Sums> accounts = new LinkedHashMap<>();
     private final Map<ThreadKey, Sums> threads = new LinkedHashMap<>();
     private final Sums process;
     private final double[] container;
@@ -119,9 +132,12 @@ public final class RecordingSeries {
     }
 
     private Sums pool(PoolKey key) {
-        Sums known = pools.get(key);
+        boolean isAccount = key.kind == ThreadKind.ACCOUNT;
+        Map<PoolKey, Sums> sums = isAccount ? accounts : pools;
+        Sums known = sums.get(key);
         if (known != null) return known;
-        return pools.computeIfAbsent(pools.size() < MAX_POOLS ? key : OTHER, k -> new Sums());
+        boolean isFull = sums.size() >= (isAccount ? MAX_ACCOUNTS : MAX_POOLS);
+        return sums.computeIfAbsent(isFull ? key.rest() : key, k -> new Sums());
     }
 
     private double[] none() {
@@ -136,8 +152,7 @@ public final class RecordingSeries {
         double start = end - length;
         long[] unlisted = unlisted(interval);
         Map<PoolKey, Integer> sizes = new LinkedHashMap<>();
-        for (ThreadUsage thread : interval.threads())
-            sizes.merge(new PoolKey(thread.pool(), thread.kind()), thread.threads(), Integer::sum);
+        for (ThreadUsage thread : interval.threads()) sizes.merge(PoolKey.of(thread), thread.threads(), Integer::sum);
         for (int i = Math.max(0, (int) Math.floor(start)); i < Math.min(count, Math.ceil(end)); i++) {
             double part = (Math.min(end, i + 1) - Math.max(start, i)) / length;
             if (part <= 0) continue;
@@ -156,9 +171,14 @@ public final class RecordingSeries {
                 add(rest.system, i, unlisted[1], part);
             }
             for (ThreadUsage thread : interval.threads()) {
-                add(pool(new PoolKey(thread.pool(), thread.kind())), i, thread, part);
+                add(pool(PoolKey.of(thread)), i, thread, part);
                 Sums row = hasRow(thread) ? threads.get(ThreadKey.of(thread)) : null;
                 if (row != null) add(row, i, thread, part);
+            }
+            for (ThreadUsage account : interval.accounts()) {
+                Sums sums = pool(PoolKey.of(account));
+                add(sums, i, account, part);
+                sums.threads[i] = 0;
             }
             int step = i;
             sizes.forEach((pool, size) -> {
@@ -227,15 +247,17 @@ public final class RecordingSeries {
         return times;
     }
 
+    /** Returns the usage of pools and named accounts, most CPU time first. */
     public PoolSeries pools() {
         List<PoolSeries.Row> rows = new ArrayList<>();
-        pools.forEach((key, sums) -> rows.add(new PoolSeries.Row(
-                key.pool,
-                key.kind,
-                Arrays.stream(sums.threads).mapToInt(value -> (int) value).toArray(),
-                rounded(sums.user),
-                rounded(sums.system),
-                rounded(sums.wait))));
+        for (Map<PoolKey, Sums> all : List.of(pools, accounts))
+            all.forEach((key, sums) -> rows.add(new PoolSeries.Row(
+                    key.pool,
+                    key.kind,
+                    Arrays.stream(sums.threads).mapToInt(value -> (int) value).toArray(),
+                    rounded(sums.user),
+                    rounded(sums.system),
+                    rounded(sums.wait))));
         rows.sort(Comparator.comparingLong(PoolSeries.Row::cpuNanos).reversed());
         return new PoolSeries(
                 from,

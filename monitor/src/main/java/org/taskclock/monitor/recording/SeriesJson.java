@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.monitor.usage.Json;
 
 /** Writes series column by column, with CPU time in percent of one core, and null where there is no data. */
@@ -18,18 +19,10 @@ public final class SeriesJson {
         json.beginObject();
         writeRange(json, series.from(), series.to(), series.step(), series.times());
         json.name("pools").beginArray();
-        for (PoolSeries.Row row : series.pools()) {
-            json.beginObject();
-            json.name("pool").value(row.pool());
-            json.name("kind").value(row.kind().label());
-            json.name("threads").beginArray();
-            for (int threads : row.threads()) json.value(Json.known(threads));
-            json.endArray();
-            writeColumn(json.name("user"), row.userNanos(), step);
-            writeColumn(json.name("system"), row.systemNanos(), step);
-            writeColumn(json.name("wait"), row.waitNanos(), step);
-            json.endObject();
-        }
+        for (PoolSeries.Row row : series.pools()) if (!row.isAccount()) writePool(json, row, step);
+        json.endArray();
+        json.name("accounts").beginArray();
+        for (PoolSeries.Row row : series.pools()) if (row.isAccount()) writeAccount(json, row, step);
         json.endArray();
         PoolSeries.Totals totals = series.totals();
         json.name("process").beginObject();
@@ -45,6 +38,32 @@ public final class SeriesJson {
         for (Mark mark : marks) write(json, mark);
         json.endArray();
         json.endObject();
+    }
+
+    private static void writePool(JsonWriter json, PoolSeries.Row row, long step) throws IOException {
+        json.beginObject();
+        json.name("pool").value(row.pool());
+        json.name("kind").value(row.kind().label());
+        json.name("threads").beginArray();
+        for (int threads : row.threads()) json.value(Json.known(threads));
+        json.endArray();
+        writeColumns(json, row, step);
+        json.endObject();
+    }
+
+    private static void writeAccount(JsonWriter json, PoolSeries.Row row, long step) throws IOException {
+        AccountKey key = AccountKey.parse(row.pool());
+        json.beginObject();
+        json.name("type").value(key.type());
+        json.name("name").value(key.name());
+        writeColumns(json, row, step);
+        json.endObject();
+    }
+
+    private static void writeColumns(JsonWriter json, PoolSeries.Row row, long step) throws IOException {
+        writeColumn(json.name("user"), row.userNanos(), step);
+        writeColumn(json.name("system"), row.systemNanos(), step);
+        writeColumn(json.name("wait"), row.waitNanos(), step);
     }
 
     public static void write(JsonWriter json, ThreadSeries series) throws IOException {

@@ -78,6 +78,7 @@ class KeysPageTest {
         all.add(effect("*", CHILDREN, "=== 0"));
         all.add(effect("t", OFF, "t"));
         all.add(effect("F5", ON, "t"));
+        all.add(effect("a", DIALOG, "Accounts"));
         all.add(effect("i", OFF, "i"));
         all.add(effect("i", ON, "i"));
         all.add(effect("K", OFF, "K"));

@@ -16,12 +16,14 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.taskclock.testing.LoadJvm;
+import org.taskclock.testing.LoadProgram;
 
 /**
  * A browser, a server with an empty history, and a JVM with known loads, for all tests of a class. A test fails if
  * there are exceptions, errors, or warnings in the browser.
  */
 final class PageExtension implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
+    private final Class<?> program;
     private final String[] loads;
     private Path data;
     private Chromium chromium;
@@ -31,6 +33,12 @@ final class PageExtension implements BeforeAllCallback, AfterEachCallback, After
 
     /** Without loads, there is no JVM. */
     PageExtension(String... loads) {
+        this(LoadProgram.class, loads);
+    }
+
+    /** With a program, which prints "done" as {@link LoadProgram} does, its arguments. */
+    PageExtension(Class<?> program, String... loads) {
+        this.program = program;
         this.loads = loads;
     }
 
@@ -38,7 +46,8 @@ final class PageExtension implements BeforeAllCallback, AfterEachCallback, After
     public void beforeAll(ExtensionContext context) throws Exception {
         chromium = Chromium.start();
         data = Files.createTempDirectory("page-test");
-        if (loads.length > 0) jvm = LoadJvm.start(loads);
+        if (program != LoadProgram.class) jvm = LoadJvm.startProgram(program, loads);
+        else if (loads.length > 0) jvm = LoadJvm.start(loads);
         server = new PageServer(data, null);
         server.awaitHistory();
         if (jvm != null) id = server.idOf(jvm.pid());
