@@ -4,6 +4,7 @@ package org.taskclock.monitor.fleet;
 
 import java.io.IOException;
 import java.util.List;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
@@ -44,6 +45,11 @@ public final class LiveJvm implements IntervalSource {
     @Override
     public void watchJavaStatus(boolean on) {
         sampler.watchJavaStatus(on);
+    }
+
+    @Override
+    public List<AgentReport.Section> openSections() {
+        return sampler.openSections();
     }
 
     @Override

@@ -16,9 +16,9 @@ import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * Compares the CPU use of pools and threads in two recordings. Whether a difference is significant depends on the
- * variation within each recording. Since adjacent intervals are similar, the intervals of a recording are grouped into
- * up to twenty batches, and the standard error of the mean is estimated from the means of the batches.
+ * Compares the CPU use of pools, threads, and named accounts in two recordings. Whether a difference is significant
+ * depends on the variation within each recording. Since adjacent intervals are similar, the intervals of a recording
+ * are grouped into up to twenty batches, and the standard error of the mean is estimated from the means of the batches.
  */
 public final class Comparison {
     /**
@@ -53,12 +53,14 @@ public final class Comparison {
     public enum Kind {
         PROCESS,
         POOL,
-        THREAD
+        THREAD,
+        /** A named account, whose CPU use is also in that of the threads. */
+        ACCOUNT
     }
 
     /**
-     * The identity of the process, or of a pool or thread, in both recordings; {@code threadKind} is null for the
-     * process.
+     * The identity of the process, or of a pool, thread, or account, in both recordings; {@code threadKind} is null for
+     * the process.
      */
     public record Key(Kind kind, String name, ThreadKind threadKind) {}
 
@@ -117,12 +119,18 @@ public final class Comparison {
                 add(new Key(Kind.POOL, usage.pool(), usage.kind()), batch, usage.cpuNanos(), usage.userNanos());
                 add(new Key(Kind.THREAD, usage.name(), usage.kind()), batch, usage.cpuNanos(), usage.userNanos());
             }
+            for (ThreadUsage usage : interval.accounts())
+                add(new Key(Kind.ACCOUNT, usage.pool(), usage.kind()), batch, usage.cpuNanos(), usage.userNanos());
         }
 
         private void add(Key key, int batch, long cpu, long user) {
             Series series = byKey.computeIfAbsent(key, k -> new Series(batchNanos.length));
             series.cpu[batch] += Math.max(0, cpu);
             series.user += Math.max(0, user);
+        }
+
+        boolean hasAccounts() {
+            return byKey.keySet().stream().anyMatch(key -> key.kind == Kind.ACCOUNT);
         }
 
         double seconds() {
@@ -172,10 +180,14 @@ public final class Comparison {
         return after.seconds();
     }
 
-    /** Returns the process, then pools, then threads, each with the largest difference first. */
+    /**
+     * Returns the process, then pools, threads, and accounts, each with the largest difference first. Without accounts
+     * in both recordings, there are none: they may only lack an agent that reports them.
+     */
     public List<Change> changes() {
         Set<Key> keys = new HashSet<>(before.byKey.keySet());
         keys.addAll(after.byKey.keySet());
+        if (!before.hasAccounts() || !after.hasAccounts()) keys.removeIf(key -> key.kind == Kind.ACCOUNT);
         List<Change> changes = new ArrayList<>();
         for (Key key : keys) {
             // All threads of the pool have the same name, so the line for the pool is enough.
