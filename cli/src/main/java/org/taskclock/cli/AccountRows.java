@@ -61,15 +61,22 @@ final class AccountRows {
 
     /** Returns whether this is not an account but what belongs to none, or to those without a row. */
     static boolean isRest(ThreadUsage usage) {
-        if (usage.kind() != ThreadKind.ACCOUNT) return false;
-        String name = name(usage);
-        return name.equals(AccountReading.UNACCOUNTED) || name.equals(AccountType.OTHER);
+        return rank(usage) > 0;
+    }
+
+    private static int rank(ThreadUsage usage) {
+        if (usage.kind() != ThreadKind.ACCOUNT) return 0;
+        return switch (name(usage)) {
+            case AccountType.OTHER -> 1;
+            case AccountReading.UNACCOUNTED -> 2;
+            default -> 0;
+        };
     }
 
     /** Returns the order of rows by type, with the rest of each type at its end. */
     static Comparator<TableModel.Row> order(Comparator<TableModel.Row> withinType) {
         return Comparator.<TableModel.Row, String>comparing(row -> type(row.thread()))
-                .thenComparing(row -> isRest(row.thread()))
+                .thenComparing(row -> rank(row.thread()))
                 .thenComparing(withinType);
     }
 

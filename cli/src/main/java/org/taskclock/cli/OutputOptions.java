@@ -36,8 +36,8 @@ final class OutputOptions {
     @Option(
             names = "--limit",
             paramLabel = "N",
-            description =
-                    "Show at most N threads, or N accounts of each type (default: 30 in text output, otherwise all; 0 for all).")
+            description = "Show at most N threads, or accounts of each type (default: 30 in text output, otherwise all;"
+                    + " 0 for all).")
     private Integer limit;
 
     @Option(
@@ -48,9 +48,8 @@ final class OutputOptions {
     @Option(
             names = {"-f", "--filter"},
             paramLabel = "REGEX",
-            description =
-                    "Show only threads whose name or pool contains a match, ignoring case, or whose id matches. An account"
-                            + " is called TYPE=NAME.")
+            description = "Show only threads whose name or pool contains a match, ignoring case, or whose id matches."
+                    + " An account is called TYPE=NAME.")
     private String filter;
 
     @Option(names = "--accounts", description = "Show named accounts, such as tenants, instead of threads.")

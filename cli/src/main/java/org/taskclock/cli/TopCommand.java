@@ -37,7 +37,7 @@ import picocli.CommandLine.TypeConversionException;
         description = {
             "Live view of CPU time per thread in a running JVM.",
             "Reads /proc. Attaches to the JVM occasionally for full thread names and stacks, if permitted.",
-            "With --accounts, loads the agent for the duration if necessary, and shows named accounts instead of threads.",
+            "With --accounts, shows named accounts instead of threads. Loads the agent for the duration if necessary.",
             "Without an argument, watches the busiest JVM. If a name matches several JVMs, the terminal view offers a"
                     + " choice."
         },
@@ -168,8 +168,8 @@ final class TopCommand implements Callable<Integer> {
             return print(sources, output.isForTerminal() && isTerminal());
         } finally {
             for (LiveJvm source : sources) source.close();
-            for (TemporaryAgent agent : agents) agent.close();
             if (child != null) child.destroyForcibly();
+            for (TemporaryAgent agent : agents) agent.close();
         }
     }
 
