@@ -52,19 +52,29 @@ public final class LoadJvm implements AutoCloseable {
 
     /** Starts a JVM through another command, such as setpriv. */
     public static LoadJvm startWithPrefix(List<String> prefix, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(prefix);
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("-Xmx128m");
-        // Small enough for thousands of threads, with room for the signals of a thread dump.
-        command.add("-Xss256k");
-        for (String argument : arguments) if (argument.startsWith("-")) command.add(argument);
         String classes = new File(LoadProgram.class
                         .getProtectionDomain()
                         .getCodeSource()
                         .getLocation()
                         .getPath())
                 .getPath();
-        command.addAll(List.of("-cp", classes, LoadProgram.class.getName()));
+        return start(prefix, classes, LoadProgram.class, arguments);
+    }
+
+    /** Starts another program, on the class path of this JVM. It prints "done" as {@link LoadProgram} does. */
+    public static LoadJvm startProgram(Class<?> main, String... arguments) throws IOException {
+        return start(List.of(), System.getProperty("java.class.path"), main, arguments);
+    }
+
+    private static LoadJvm start(List<String> prefix, String classes, Class<?> main, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(prefix);
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx128m");
+        // Small enough for thousands of threads, with room for the signals of a thread dump.
+        command.add("-Xss256k");
+        for (String argument : arguments) if (argument.startsWith("-")) command.add(argument);
+        command.addAll(List.of("-cp", classes, main.getName()));
         for (String argument : arguments) if (!argument.startsWith("-")) command.add(argument);
         return new LoadJvm(new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
