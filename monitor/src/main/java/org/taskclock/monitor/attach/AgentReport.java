@@ -48,6 +48,12 @@ public record AgentReport(
         Health health,
         boolean truncated,
         long reportNanos) {
+    public AgentReport {
+        // Agents before these existed.
+        if (accounts == null) accounts = List.of();
+        if (openSections == null) openSections = List.of();
+    }
+
     /** For each figure and for the sum of a list: in ns, 36 years of CPU time. */
     private static final long MAX_FIGURE = 1L << 60;
 
