@@ -108,7 +108,7 @@ final class AccountEntry {
 
     void startDistribution() {
         if (account.getPlain(NamedAccount.DISTRIBUTION) == null)
-            account.setRelease(NamedAccount.DISTRIBUTION, new AtomicLongArray(Distribution.BUCKETS));
+            account.setRelease(NamedAccount.DISTRIBUTION, new AtomicLongArray(Distribution.LENGTH));
     }
 
     AccountUsage rowUsage(AccountType type) {

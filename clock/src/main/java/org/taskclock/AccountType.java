@@ -270,6 +270,7 @@ public final class AccountType {
     /** Called after a section has been closed. */
     void closed(NamedAccount account, long nanos) {
         if ((details() & DISTRIBUTION) != 0) account.recordDistribution(nanos);
+        AccountEvents.Writers.write(name, account.name(), nanos);
         if (!isObserved) return;
         for (SectionListener listener : listeners) listener.closed(account.name(), nanos);
         CpuLimit limit = account.limit();

@@ -17,7 +17,7 @@ final class NamedAccount extends CpuAccount {
     static final int COUNTERS = 1;
     /** What readers know about the account, as a long[]; see {@link AccountEntry}. */
     static final int STATE = 2;
-    /** The numbers of sections by CPU time, as an AtomicLongArray; null until the account has a name of its own. */
+    /** The {@link Distribution} of sections, as an AtomicLongArray; null until the account has a name of its own. */
     static final int DISTRIBUTION = 3;
 
     private static final int LENGTH = 4;
@@ -63,7 +63,7 @@ final class NamedAccount extends CpuAccount {
     /** Counts a closed section by its CPU time, if this account has a row of its own. */
     void recordDistribution(long nanos) {
         AtomicLongArray sections = (AtomicLongArray) shared.getAcquire(DISTRIBUTION);
-        if (sections != null) sections.getAndIncrement(Distribution.bucket(nanos));
+        if (sections != null) Distribution.record(sections, nanos);
     }
 
     void count(int counter) {
