@@ -23,6 +23,9 @@ import org.taskclock.CpuAccounts;
 import org.taskclock.CpuSection;
 import org.taskclock.TaskClock;
 import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.fleet.LiveJvm;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
 /** The named accounts of a program that has only the library, seen by the command line. */
@@ -208,6 +211,24 @@ class AccountsTest {
         process.toHandle().destroy(); // Process.destroy would close our end of its output
         assertThat(CliResult.exitCode(process)).isEqualTo(command.startsWith("top") ? Main.OK : 128 + 15);
         assertAgentIsNotLoaded();
+    }
+
+    /** As the key A does in the view of accounts, also on a JDK without virtual threads. */
+    @Test
+    void shouldLoadTheAgentOnRequest() throws Exception {
+        try (LiveJvm source = LiveJvm.of(program.pid(), true)) {
+            assertThat(source.next().accounts()).isEmpty();
+            AgentOffer.load((int) program.pid(), source, true);
+            Interval next;
+            do {
+                Thread.sleep(100);
+                next = source.next();
+            } while (next.accounts().isEmpty());
+            assertThat(next.accounts()).extracting(ThreadUsage::pool).contains("tenant=acme", "endpoint=/orders");
+            assertThat(source.openSections()).anyMatch(section -> section.name().equals("batch"));
+        } finally {
+            assertThat(CliResult.runHere("detach", pid).exitCode()).isEqualTo(Main.OK);
+        }
     }
 
     @Test
