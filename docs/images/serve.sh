@@ -31,6 +31,13 @@ start search allocate lightly=6 idle=30
 start mail idle=8 lightly
 start reports garbage lightly=2 idle=4
 
+# Another program, which has named accounts.
+mkfifo "$work/shop"
+SERVICE=shop "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx128m "-javaagent:$root/agent/target/taskclock-agent.jar" \
+  -cp "$root/web/target/test-classes:$root/dev/testing/target/classes:$root/clock/target/classes" \
+  org.taskclock.web.page.AccountLoadProgram initech umbrella globex acme >/dev/null <>"$work/shop" &
+pids+=($!)
+
 TASKCLOCK_JAVA_OPTS= "$root/taskclock" serve --listen "127.0.0.1:$port" --data "$work/data" --match LoadProgram \
   --service env:SERVICE &
 pids+=($!)

@@ -24,7 +24,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
 class AccountHistoryTest {
     private static final JvmKey JVM = Samples.jvm(1);
     private static final long START = 1_790_000_040 / 60 * 60;
-    private static final int MINUTES = 5;
+    private static final int SECONDS = 300;
     private static final long MILLION = 1_000_000;
     private static final String HOSTILE = "a=b='\"<b>\u202e\n, x";
 
@@ -47,7 +47,7 @@ class AccountHistoryTest {
     }
 
     private static void fill(StepwiseHistory history) throws SQLException {
-        for (int second = 0; second <= MINUTES * 60; second++) {
+        for (int second = 0; second < SECONDS; second++) {
             history.add(sample(
                     second,
                     List.of(
@@ -58,6 +58,8 @@ class AccountHistoryTest {
                             Samples.account("endpoint", "/a", MILLION / 2, 0))));
             if (second % 10 == 9) history.writeAll();
         }
+        // Completes the last minute.
+        history.add(sample(SECONDS, List.of(Samples.pool("worker-#", 10 * MILLION, 0))));
         history.writeAll();
         history.rollUp();
     }
@@ -68,19 +70,18 @@ class AccountHistoryTest {
             fill(history);
             history.writer.trimByAge(new Retention(new HistoryOptions(
                     Duration.ofMinutes(2), Duration.ofMinutes(4), Duration.ofDays(1), Long.MAX_VALUE)));
-            int seconds = MINUTES * 60 + 1;
             assertThat(history.number("SELECT count(DISTINCT seconds) FROM account_cpu"))
                     .isEqualTo(3);
-            assertThat(history.number("SELECT sum(cpu_ns) FROM pool_cpu")).isEqualTo(10 * MILLION * seconds);
+            assertThat(history.number("SELECT sum(cpu_ns) FROM pool_cpu")).isEqualTo(10 * MILLION * (SECONDS + 1));
             assertThat(history.number("SELECT count(*) FROM pool_cpu WHERE kind = 'account' OR pool LIKE '%=%'"))
                     .isZero();
             String hostile = " FROM account_cpu WHERE type = 'tenant' AND account = " + HistoryDatabase.quote(HOSTILE)
                     + " AND pid = 1 AND host = 'host-a'";
-            assertThat(history.number("SELECT sum(cpu_ns)" + hostile)).isEqualTo(7 * MILLION * seconds);
-            assertThat(history.number("SELECT sum(system_ns)" + hostile)).isEqualTo(MILLION * seconds);
-            assertThat(history.number("SELECT sum(wait_ns)" + hostile)).isEqualTo(7L * seconds);
+            assertThat(history.number("SELECT sum(cpu_ns)" + hostile)).isEqualTo(7 * MILLION * SECONDS);
+            assertThat(history.number("SELECT sum(system_ns)" + hostile)).isEqualTo(MILLION * SECONDS);
+            assertThat(history.number("SELECT sum(wait_ns)" + hostile)).isEqualTo(7L * SECONDS);
             assertThat(history.number("SELECT sum(user_ns) FROM account_cpu WHERE type = 'endpoint'"))
-                    .isEqualTo(MILLION / 2 * seconds);
+                    .isEqualTo(MILLION / 2 * SECONDS);
             try (Connection connection = history.database.reader()) {
                 for (int points : new int[] {1_000, 30, 2}) shouldReturnRows(connection, points);
                 List<JvmHistory> jvms =
@@ -92,22 +93,22 @@ class AccountHistoryTest {
 
     private static void shouldReturnRows(Connection connection, int points) throws SQLException {
         Instant start = Instant.ofEpochSecond(START);
-        PoolSeries series =
-                new SeriesReader(connection, JVM.id(), start, start.plusSeconds(MINUTES * 60), points).pools();
+        PoolSeries series = new SeriesReader(connection, JVM.id(), start, start.plusSeconds(SECONDS), points).pools();
         Map<String, Long> accounts = series.pools().stream()
                 .filter(PoolSeries.Row::isAccount)
                 .collect(Collectors.toMap(PoolSeries.Row::pool, PoolSeries.Row::cpuNanos));
         assertThat(accounts)
                 .isEqualTo(Map.of(
                         "tenant=" + HOSTILE,
-                        7 * MILLION * MINUTES * 60,
+                        7 * MILLION * SECONDS,
                         "tenant=(unaccounted)",
-                        3 * MILLION * MINUTES * 60,
+                        3 * MILLION * SECONDS,
                         "endpoint=/a",
-                        MILLION / 2 * MINUTES * 60));
+                        MILLION / 2 * SECONDS));
         assertThat(series.pools().stream().filter(row -> !row.isAccount()))
                 .singleElement()
-                .returns(10 * MILLION * MINUTES * 60, PoolSeries.Row::cpuNanos);
+                .satisfies(row ->
+                        assertThat(row.cpuNanos()).isBetween(10 * MILLION * SECONDS, 10 * MILLION * (SECONDS + 1)));
     }
 
     @Test
@@ -167,8 +168,8 @@ class AccountHistoryTest {
         }
         try (StepwiseHistory history = new StepwiseHistory(directory)) {
             assertThat(history.number("SELECT sum(cpu_ns) FROM account_cpu WHERE type = 'tenant'"))
-                    .isEqualTo(history.number("SELECT sum(cpu_ns) FROM pool_cpu"))
-                    .isEqualTo(10 * MILLION * (MINUTES * 60 + 1));
+                    .isEqualTo(10 * MILLION * SECONDS);
+            assertThat(history.number("SELECT sum(cpu_ns) FROM pool_cpu")).isEqualTo(10 * MILLION * (SECONDS + 1));
         }
     }
 }

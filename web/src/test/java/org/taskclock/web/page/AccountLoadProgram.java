@@ -3,12 +3,16 @@
 package org.taskclock.web.page;
 
 import java.io.OutputStream;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.taskclock.AccountType;
 import org.taskclock.CpuAccounts;
 import org.taskclock.testing.LoadProgram;
 
-/** A program that counts CPU time for tenants and endpoints, and has one long section. */
+/**
+ * A program that counts CPU time for tenants and endpoints, and has one long section. Arguments are the names of
+ * tenants.
+ */
 final class AccountLoadProgram {
     static final String TENANTS = "tenant";
     static final String ENDPOINTS = "endpoint";
@@ -29,13 +33,18 @@ final class AccountLoadProgram {
 
     private AccountLoadProgram() {}
 
+    @SuppressWarnings("try") // the sections only need to be open
     public static void main(String[] args) throws Exception {
         AccountType tenants = CpuAccounts.type(TENANTS);
         AccountType endpoints = CpuAccounts.type(ENDPOINTS);
-        MILLIS.forEach((tenant, millis) -> start("http-" + millis, () -> {
+        Map<String, Integer> loads = new LinkedHashMap<>(args.length == 0 ? MILLIS : Map.of());
+        for (String arg : args) loads.put(arg, loads.size() * 2 + 1);
+        loads.forEach((tenant, millis) -> start("http-exec-" + millis, () -> {
             while (true) {
                 try (var section = tenants.of(tenant).enter();
-                        var inner = endpoints.of("/orders").enter()) {
+                        var inner = endpoints
+                                .of(millis == 1 ? "/search" : "/orders")
+                                .enter()) {
                     burn(millis);
                 }
                 sleep(20);

@@ -259,7 +259,7 @@ class AccountsPageTest {
                 .path();
         assertThat(Files.readString(file))
                 .startsWith("time,seconds,jvm,host,pid,service,type,account,cpu_ns,user_ns,system_ns,wait_ns")
-                .contains(",tenant,acme,", ",endpoint,/orders,");
+                .contains(",tenant,acme,", ",endpoint,/orders,", ",endpoint,/search,");
     }
 
     @Test

@@ -61,6 +61,14 @@ class PagePicturesTest {
             jvm.waitForFunction("() => events.interval?.length > 8");
             take(jvm, "jvm");
 
+            Page accounts = chromium.page(1200, 1010, ColorScheme.LIGHT);
+            accounts.navigate(url);
+            accounts.locator(".card-link:has-text('shop')").click();
+            accounts.locator("button[aria-keyshortcuts=a][aria-disabled=false]").click();
+            accounts.locator("select[aria-label='Type of accounts']").selectOption("tenant");
+            accounts.waitForFunction("() => events.interval?.length > 8");
+            take(accounts, "accounts");
+
             Page dark = chromium.page(1200, 760, ColorScheme.DARK);
             openFinding(dark, url);
             dark.waitForFunction("() => events.interval?.length > 8");
