@@ -109,13 +109,16 @@ class AgentReportTest {
     @Test
     void shouldReadAccountsAndOpenSections() throws IOException {
         AgentReport report = AgentReport.parse(withAccounts(
-                account(",\"waitNanos\":-1,\"sections\":3,\"distribution\":[0,3]"),
+                account(",\"waitNanos\":-1,\"sections\":3,\"distributionNanos\":9,\"distribution\":[2,1,5,2]"),
                 "{\"type\":\"t\",\"name\":\"n\",\"thread\":\"main\",\"openNanos\":5}"));
         AccountUsage usage = report.accounts().get(0).usage();
         assertThat(usage.cpuNanos()).isEqualTo(20);
         assertThat(usage.systemNanos()).isEqualTo(10);
         assertThat(usage.waitNanos()).isEqualTo(-1);
-        assertThat(usage.distribution().count()).isEqualTo(3);
+        assertThat(usage.distribution().counts())
+                .startsWith(0, 0, 1, 0, 0, 2, 0)
+                .hasSizeGreaterThan(300);
+        assertThat(usage.distribution().sumNanos()).isEqualTo(9);
         assertThat(report.openSections().get(0).openNanos()).isEqualTo(5);
         ThreadUsage since = report.accounts().get(0).since(7, AccountUsage.none("t", "n"));
         assertThat(since.kind()).isEqualTo(ThreadKind.ACCOUNT);
@@ -125,10 +128,11 @@ class AgentReportTest {
 
     static List<String> impossibleAccounts() {
         List<String> reports = new ArrayList<>();
-        for (String figure : List.of("cpuNanos", "userNanos", "waitNanos", "sections", "unclosed"))
+        for (String figure : List.of("cpuNanos", "userNanos", "waitNanos", "sections", "unclosed", "distributionNanos"))
             reports.add(withAccounts(account(",\"" + figure + "\":-2"), ""));
         reports.add(withAccounts(account("").replace("20", "-1"), ""));
-        reports.add(withAccounts(account(",\"distribution\":[-2]"), ""));
+        for (String pairs : List.of("0", "-1,1", "1000,1", "0,-1", "0,1,2", "4294967296,1"))
+            reports.add(withAccounts(account(",\"distribution\":[" + pairs + "]"), ""));
         reports.add(withAccounts(account(",\"distribution\":[" + "0,".repeat(1_000) + "0]"), ""));
         reports.add(withAccounts(account("").replace("\"n\"", '"' + "n".repeat(301) + '"'), ""));
         reports.add(withAccounts(account("") + "," + account(""), ""));
@@ -151,6 +155,11 @@ class AgentReportTest {
         assertThatThrownBy(() -> report.checkAgainst(1))
                 .isInstanceOf(AgentReport.AgentReportException.class)
                 .hasMessageContaining("for accounts");
+        AgentReport sections = AgentReport.parse(withAccounts(account(",\"distributionNanos\":1000000000"), ""));
+        sections.checkAgainst(1_000_000_000);
+        assertThatThrownBy(() -> sections.checkAgainst(21))
+                .isInstanceOf(AgentReport.AgentReportException.class)
+                .hasMessageContaining("for sections");
     }
 
     private static String twice(String members, boolean isTwice) {
