@@ -26,10 +26,12 @@ public final class CountedWork extends MeasuredWork {
         assertNanos(end(account) - other.nanos());
     }
 
-    /**
-     * Asserts that a named account counted this work and nothing else, in a number of sections that were all closed on
-     * their threads.
-     */
+    /** Asserts that a named account counted this work and nothing else, in any number of sections. */
+    public void assertCounted(String type, String name) {
+        assertNanos(complete(row(type, name)).cpuNanos());
+    }
+
+    /** Asserts the same, and the number of sections. */
     public void assertCounted(String type, String name, long sections) {
         assertNanos(usage(type, name, sections).cpuNanos());
     }
@@ -37,8 +39,12 @@ public final class CountedWork extends MeasuredWork {
     /** Returns what a named account used in a number of sections that were all closed on their threads. */
     static AccountUsage usage(String type, String name, long sections) {
         await(() -> row(type, name).sections() >= sections, "sections of " + name + " are missing");
-        AccountUsage row = row(type, name);
+        AccountUsage row = complete(row(type, name));
         assertThat(row.sections()).as("%s", row).isEqualTo(sections);
+        return row;
+    }
+
+    private static AccountUsage complete(AccountUsage row) {
         assertThat(row.uncounted() + row.unclosed() + row.misclosed())
                 .as("%s", row)
                 .isZero();
