@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.taskclock.AccountType;
 import org.taskclock.CpuAccounts;
 import org.taskclock.TaskClock;
 import org.taskclock.internal.JdkVersions;
@@ -136,6 +137,20 @@ class AccountFilterTest {
         assertThat(work.portions()).isEqualTo(12);
         work.assertCounted("tenant", "forwarding", 3);
         work.assertCounted("endpoint", "/shop/forwarding", 3);
+    }
+
+    /** A framework can also run without the filter, on a thread that had it before. */
+    @Test
+    void shouldNotNameEndpointsOutsideOfRequests() {
+        AccountType type = CpuAccounts.type("routes");
+        try (Route outer = Route.open(type)) {
+            assertThat(outer).isNotNull();
+            try (Route inner = Route.open(type)) {
+                assertThat(inner).isNotSameAs(outer);
+            }
+        }
+        Route.name("/orders/{id}");
+        assertThat(AccountContext.current()).isSameAs(AccountContext.EMPTY);
     }
 
     @Test
