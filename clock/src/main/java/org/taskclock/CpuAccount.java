@@ -62,6 +62,15 @@ public abstract sealed class CpuAccount permits TaskAccount, NamedAccount {
     }
 
     /**
+     * Returns the name of a named account.
+     *
+     * @return the name; null for other accounts
+     */
+    public String name() {
+        return null;
+    }
+
+    /**
      * Starts to count the calling thread's CPU time for this account. On a virtual thread this works only if the agent
      * tracks the thread; otherwise the section is reported as not counted.
      *

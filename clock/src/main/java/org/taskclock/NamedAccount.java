@@ -52,7 +52,8 @@ final class NamedAccount extends CpuAccount {
         return type;
     }
 
-    String name() {
+    @Override
+    public String name() {
         return name(shared);
     }
 
