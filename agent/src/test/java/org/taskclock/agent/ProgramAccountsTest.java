@@ -48,6 +48,11 @@ class ProgramAccountsTest {
     /** Waits far longer than a request takes, so that only a failure ends it. */
     private static final long TIMEOUT_NANOS = 60_000_000_000L;
 
+    /** Keeps the servers from logging. */
+    static final String[] QUIET = {
+        "-Dslf4j.internal.verbosity=ERROR", "-Djava.util.logging.config.class=" + NoLog.class.getName()
+    };
+
     private static volatile long unusedSink;
 
     /** Uses CPU time, and returns how much. */
@@ -200,7 +205,7 @@ class ProgramAccountsTest {
     }
 
     private static JvmLauncher quietly(JvmLauncher jvm) {
-        return jvm.option("-Dorg.eclipse.jetty.LEVEL=OFF", "-Djava.util.logging.config.class=" + NoLog.class.getName());
+        return jvm.option(QUIET).usingLibrary();
     }
 
     /** Keeps the servers from logging. */
@@ -325,7 +330,9 @@ class ProgramAccountsTest {
     /** Nothing is found in a program without any of the classes. */
     @Test
     void shouldStaySilentWithoutTheClasses() throws Exception {
-        JvmLauncher.withAgent("accounts=endpoint+topic").run(Empty.class).assertSilent();
+        quietly(JvmLauncher.withAgent("accounts=endpoint+topic"))
+                .run(Empty.class)
+                .assertSilent();
     }
 
     static final class Empty {

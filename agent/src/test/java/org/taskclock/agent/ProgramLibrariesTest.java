@@ -67,7 +67,8 @@ class ProgramLibrariesTest {
 
     private static JvmLauncher withAccounts(String accounts) {
         return JvmLauncher.withAgent("accounts=" + accounts)
-                .option("-Djava.util.logging.config.class=" + ProgramAccountsTest.NoLog.class.getName());
+                .option(ProgramAccountsTest.QUIET)
+                .usingLibrary();
     }
 
     @Test
@@ -267,6 +268,11 @@ class ProgramLibrariesTest {
             }
 
             @Override
+            public Map<String, Object> getConfigurationProperties() {
+                return Map.of();
+            }
+
+            @Override
             public boolean isAutoCommit() {
                 return false;
             }
@@ -275,8 +281,7 @@ class ProgramLibrariesTest {
 
     @Test
     void shouldCountVirtualThreadsByName() throws Exception {
-        JvmLauncher.Result result =
-                JvmLauncher.withAgent("accounts=group+endpoint").run(Groups.class);
+        JvmLauncher.Result result = withAccounts("group+endpoint").run(Groups.class);
         if (JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS) {
             result.assertSilent();
         } else {
@@ -298,7 +303,7 @@ class ProgramLibrariesTest {
             // The agent passes on what it has counted once a second.
             assertUsage(awaitSections("group", "worker-#", CALLS), CALLS, nanos.sum());
             AgentCheck.bean().detach();
-            start("worker-late", () -> burn(1_000_000));
+            start("worker-late", () -> {});
             assertThat(usage("group", "worker-#").sections()).isEqualTo(CALLS);
             assertThat(CpuAccounts.type("group").read().accounts())
                     .noneMatch(row -> row.name().equals("worker-late"));

@@ -26,6 +26,7 @@ class ServletLoadersTest {
     @Test
     void shouldWorkWithTwoClassLoaders() throws Exception {
         JvmLauncher.withAgent("accounts=endpoint")
+                .usingLibrary()
                 .option("-Dservlet.apis=" + System.getProperty("servlet.apis"))
                 .run(TwoLoaders.class)
                 .assertSilent();
