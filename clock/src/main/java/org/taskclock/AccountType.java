@@ -37,9 +37,6 @@ public final class AccountType {
     /** The number of accounts that are distinguished. */
     static final int CAPACITY = 100_000;
 
-    /** Longer names are cut. */
-    static final int MAX_NAME_LENGTH = 200;
-
     // Details.
 
     static final int WAIT = 1;
@@ -63,8 +60,8 @@ public final class AccountType {
 
     /** By name. */
     private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts;
-    /** Those of platform threads that have ever entered an account, and of virtual threads that are in one. */
-    private final ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads;
+    /** By thread id: platform threads that have ever entered an account, and virtual threads that are in one. */
+    private final ConcurrentHashMap<Long, AtomicReferenceArray<Object>> threads;
     /** That of the calling platform thread. */
     private final ThreadLocal<AtomicReferenceArray<Object>> ownSlot;
 
@@ -72,30 +69,29 @@ public final class AccountType {
     private final NamedAccount other;
     private final AccountTable table;
 
-    private final ConcurrentHashMap<String, CpuLimit> limits = new ConcurrentHashMap<>();
     private final CopyOnWriteArrayList<SectionListener> listeners = new CopyOnWriteArrayList<>();
+    private volatile AccountLimits limits;
     private volatile boolean isObserved;
-    private volatile long limitNanos = -1;
-    private volatile Consumer<String> limitCallback;
     private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
 
     @SuppressWarnings("unchecked")
     AccountType(String name, Object[] shared) {
         this.name = name;
         this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[ACCOUNTS];
-        this.threads = (ConcurrentHashMap<Thread, AtomicReferenceArray<Object>>) shared[THREADS];
+        this.threads = (ConcurrentHashMap<Long, AtomicReferenceArray<Object>>) shared[THREADS];
         this.ownSlot = (ThreadLocal<AtomicReferenceArray<Object>>) shared[OWN_SLOT];
         this.numbers = (AtomicLongArray) shared[NUMBERS];
         this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[OTHER_ACCOUNT]);
         this.table = new AccountTable(
                 this, (ReentrantLock) shared[LOCK], (List<AtomicReferenceArray<Object>>) shared[DROPPED]);
+        this.limits = new AccountLimits(accounts, -1, null);
     }
 
     /** Returns what all copies share of a new type. */
     static Object[] createShared() {
         Object[] shared = new Object[LENGTH];
         shared[ACCOUNTS] = new ConcurrentHashMap<String, AtomicReferenceArray<Object>>();
-        shared[THREADS] = new ConcurrentHashMap<Thread, AtomicReferenceArray<Object>>();
+        shared[THREADS] = new ConcurrentHashMap<Long, AtomicReferenceArray<Object>>();
         shared[OWN_SLOT] = new ThreadLocal<AtomicReferenceArray<Object>>();
         shared[LOCK] = new ReentrantLock();
         AtomicLongArray numbers = new AtomicLongArray(AccountTable.NUMBERS_LENGTH);
@@ -118,22 +114,27 @@ public final class AccountType {
     /**
      * Returns an account. It can be kept, or looked up for each section.
      *
-     * @param id its name, which may be any text; only the first {@value #MAX_NAME_LENGTH} characters count
+     * @param id its name, which may be any text. A name of more than 200 characters is cut and ends in {@code ~}. What
+     *     has no encoding in UTF-8 is replaced with {@code ?}.
      * @return the account, which is created if necessary; {@value #OTHER} if there are too many
      */
     public CpuAccount of(String id) {
-        AtomicReferenceArray<Object> account = accounts.get(id);
-        return account == null ? create(id) : new NamedAccount(this, account);
+        return named(id);
     }
 
-    private CpuAccount create(String id) {
-        String bounded = id.length() > MAX_NAME_LENGTH ? id.substring(0, MAX_NAME_LENGTH) : id;
-        if (AccountReading.isReserved(bounded)) return other;
+    NamedAccount named(String id) {
+        boolean mayExist = id.length() <= PoolName.MAX_LENGTH + 1;
+        AtomicReferenceArray<Object> account = mayExist ? accounts.get(id) : null;
+        return account == null ? create(PoolName.bounded(id)) : new NamedAccount(this, account);
+    }
+
+    private NamedAccount create(String id) {
+        if (AccountReading.isReserved(id)) return other;
         if (accounts.mappingCount() >= CAPACITY) table.makeRoom();
-        AtomicReferenceArray<Object> account = accounts.get(bounded);
+        AtomicReferenceArray<Object> account = accounts.get(id);
         if (account == null) {
             if (accounts.mappingCount() >= CAPACITY) return other;
-            account = accounts.computeIfAbsent(bounded, NamedAccount::create);
+            account = accounts.computeIfAbsent(id, NamedAccount::create);
         }
         return new NamedAccount(this, account);
     }
@@ -197,9 +198,7 @@ public final class AccountType {
     public void limit(long cpuNanos, Consumer<String> callback) {
         if (cpuNanos < 0) throw new IllegalArgumentException("negative limit: " + cpuNanos + " ns");
         if (callback == null) throw new NullPointerException("callback");
-        limits.clear();
-        limitCallback = callback;
-        limitNanos = cpuNanos;
+        limits = new AccountLimits(accounts, cpuNanos, callback);
         isObserved = true;
     }
 
@@ -208,11 +207,8 @@ public final class AccountType {
      * long.
      */
     public void check() {
-        for (OpenSection open : table.openSections()) {
-            NamedAccount account = (NamedAccount) of(open.name());
-            CpuLimit limit = account.limit();
-            if (limit != null && !limit.isReached()) account.check(limit);
-        }
+        AccountLimits current = limits;
+        if (!current.isEmpty()) table.openAccounts().forEach(current::check);
     }
 
     /**
@@ -240,7 +236,7 @@ public final class AccountType {
     /** Returns the slot of the calling thread. */
     AtomicReferenceArray<Object> slot(Thread thread) {
         if (ThreadType.isVirtual(thread)) {
-            AtomicReferenceArray<Object> slot = threads.get(thread);
+            AtomicReferenceArray<Object> slot = threads.get(JavaThreadId.of(thread));
             return slot != null ? slot : addSlot(thread, true);
         }
         AtomicReferenceArray<Object> slot = ownSlot.get();
@@ -251,46 +247,46 @@ public final class AccountType {
         return slot;
     }
 
+    /** Some pools clear a thread's local variables after each task, so the thread may have a slot already. */
     private AtomicReferenceArray<Object> addSlot(Thread thread, boolean isVirtual) {
-        if (!isVirtual && threads.size() >= sweepThreshold) {
+        long id = JavaThreadId.of(thread);
+        long key = id >= 0 ? id : -1L - System.identityHashCode(thread);
+        AtomicReferenceArray<Object> slot = threads.get(key);
+        while (slot != null) {
+            if (ThreadSlot.thread(slot) == thread) return slot;
+            slot = threads.get(--key);
+        }
+        if (threads.size() >= sweepThreshold) {
             table.foldEnded();
             sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * threads.size());
         }
-        AtomicReferenceArray<Object> slot = ThreadSlot.create(thread, isVirtual);
-        threads.put(thread, slot);
+        slot = ThreadSlot.create(thread, isVirtual);
+        while (threads.putIfAbsent(key, slot) != null) key--;
+        ThreadSlot.numbers(slot).setPlain(ThreadSlot.KEY, key);
         return slot;
     }
 
-    /** Forgets the slot of the calling thread, which has no open section. */
-    void releaseVirtual(Thread thread, AtomicReferenceArray<Object> slot) {
-        ThreadSlot.flush(slot);
-        threads.remove(thread);
+    /** Forgets the slot of the calling virtual thread, which has no open section. Otherwise, a later reader will. */
+    void release(AtomicReferenceArray<Object> slot) {
+        table.release(slot);
     }
 
     /** Called after a section has been closed. */
-    void closed(NamedAccount account, long nanos) {
-        if ((details() & DISTRIBUTION) != 0) account.recordDistribution(nanos);
+    void closed(NamedAccount account, long nanos, int details) {
+        if ((details & DISTRIBUTION) != 0) account.recordDistribution(nanos);
         if (!isObserved) return;
         for (SectionListener listener : listeners) listener.closed(account.name(), nanos);
-        CpuLimit limit = account.limit();
-        if (limit != null && !limit.isReached()) account.check(limit);
+        CpuLimit limit = limit(account.name());
+        if (limit != null && limit.report(nanos)) account.check(limit);
     }
 
     void setLimit(String account, CpuLimit limit) {
-        limits.put(account, limit);
+        limits.set(account, limit);
         isObserved = true;
     }
 
     CpuLimit limit(String account) {
-        CpuLimit limit = limits.get(account);
-        if (limit != null || limitNanos < 0) return limit;
-        Consumer<String> callback = limitCallback;
-        return limits.computeIfAbsent(account, a -> new CpuLimit(limitNanos, () -> callback.accept(a)));
-    }
-
-    /** Forgets the limit of an account that the registry has dropped. */
-    void removeLimit(String account) {
-        limits.remove(account);
+        return limits.of(account);
     }
 
     int details() {
@@ -318,7 +314,7 @@ public final class AccountType {
         return accounts;
     }
 
-    ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads() {
+    ConcurrentHashMap<Long, AtomicReferenceArray<Object>> threads() {
         return threads;
     }
 }

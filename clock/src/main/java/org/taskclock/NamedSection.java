@@ -8,47 +8,43 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /** A section of a named account. */
 final class NamedSection implements CpuSection {
     private final NamedAccount account;
+    private final Thread thread;
     private final AtomicReferenceArray<Object> slot;
     private final int position;
     private final long epoch;
     private boolean isOpen = true;
 
-    private NamedSection(NamedAccount account, AtomicReferenceArray<Object> slot, int position) {
+    NamedSection(NamedAccount account, Thread thread, AtomicReferenceArray<Object> slot, int position) {
         this.account = account;
+        this.thread = thread;
         this.slot = slot;
         this.position = position;
         this.epoch = ThreadSlot.numbers(slot).getPlain(ThreadSlot.EPOCH);
     }
 
-    static NamedSection open(NamedAccount account, AtomicReferenceArray<Object> slot, long now) {
-        int position =
-                ThreadSlot.open(slot, account.shared(), now, account.type().details());
-        return new NamedSection(account, slot, position);
-    }
-
     @Override
     public void close() {
-        Thread thread = Thread.currentThread();
         AtomicLongArray numbers = ThreadSlot.numbers(slot);
-        if (slot.getPlain(ThreadSlot.THREAD) != thread) {
+        if (thread != Thread.currentThread()) {
             account.count(AccountCounters.CLOSED_ELSEWHERE);
         } else if (!isOpen || numbers.getPlain(ThreadSlot.EPOCH) != epoch) {
             account.count(AccountCounters.CLOSED_TWICE);
         } else {
             isOpen = false;
-            close(thread, numbers);
+            close(numbers);
         }
     }
 
-    private void close(Thread thread, AtomicLongArray numbers) {
+    private void close(AtomicLongArray numbers) {
         AccountType type = account.type();
+        int details = type.details();
         long now = TaskClock.pointNanos();
         if (now < 0) {
             account.count(AccountCounters.UNCOUNTED);
             now = numbers.getPlain(ThreadSlot.SINCE);
         }
-        long nanos = ThreadSlot.close(slot, position, now, type.details());
-        if (numbers.getPlain(ThreadSlot.DEPTH) == 0 && ThreadType.isVirtual(thread)) type.releaseVirtual(thread, slot);
-        type.closed(account, nanos);
+        long nanos = ThreadSlot.close(slot, position, now, details);
+        if (ThreadType.isVirtual(thread) && numbers.getPlain(ThreadSlot.DEPTH) == 0) type.release(slot);
+        type.closed(account, nanos, details);
     }
 }
