@@ -2,7 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * What one thread has used for one account since it last added its usage to the account. Only that thread writes it;
@@ -22,37 +23,44 @@ final class AccountCell {
 
     static final int LENGTH = SEEN + 1;
 
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
+
     private AccountCell() {}
 
     /** Opens the cell, which must be closed. */
-    static void open(AtomicLongArray cell, long now) {
-        cell.setRelease(OPEN, (cell.getPlain(AccountCounters.CPU) - now) << 1 | 1);
+    static void open(long[] cell, long now) {
+        ELEMENT.setRelease(cell, OPEN, (cell[AccountCounters.CPU] - now) << 1 | 1);
     }
 
     /** Closes the cell. Returns false if it is closed, because an error prevented it from being opened. */
-    static boolean close(AtomicLongArray cell, long nanos, long userNanos) {
-        if (cell.getPlain(OPEN) == 0) return false;
+    static boolean close(long[] cell, long nanos, long userNanos) {
+        if (cell[OPEN] == 0) return false;
         add(cell, AccountCounters.CPU, nanos);
         add(cell, AccountCounters.USER, userNanos);
         // Released, so that a reader that finds the cell closed sees its total.
-        cell.setRelease(OPEN, 0);
+        ELEMENT.setRelease(cell, OPEN, 0L);
         return true;
     }
 
-    static void add(AtomicLongArray cell, int counter, long more) {
-        cell.setOpaque(counter, cell.getPlain(counter) + more);
+    static void add(long[] cell, int counter, long more) {
+        ELEMENT.setOpaque(cell, counter, cell[counter] + more);
+    }
+
+    /** Reads what the thread may be writing. */
+    static long read(long[] numbers, int index) {
+        return (long) ELEMENT.getOpaque(numbers, index);
     }
 
     /** Returns a counter and sets it to 0. Readers must be locked out. */
-    static long take(AtomicLongArray cell, int counter) {
-        long value = cell.getPlain(counter);
-        cell.setPlain(counter, 0);
+    static long take(long[] cell, int counter) {
+        long value = cell[counter];
+        cell[counter] = 0;
         return value;
     }
 
     /** Returns a value to pass to {@link #total} after reading the thread's CPU time; 0 if the cell is closed. */
-    static long state(AtomicLongArray cell) {
-        return cell.getAcquire(OPEN);
+    static long state(long[] cell) {
+        return (long) ELEMENT.getAcquire(cell, OPEN);
     }
 
     /**
@@ -61,10 +69,10 @@ final class AccountCell {
      * @param stateBefore the state before the thread's CPU time was read
      * @param clock the thread's CPU time; -1 if it is unknown
      */
-    static long total(AtomicLongArray cell, long stateBefore, long clock) {
+    static long total(long[] cell, long stateBefore, long clock) {
         // If the thread has since closed the cell, or opened it again, its total at that close is recent enough.
         boolean isRunning = stateBefore != 0 && clock >= 0 && state(cell) == stateBefore;
-        long closed = cell.getOpaque(AccountCounters.CPU);
+        long closed = read(cell, AccountCounters.CPU);
         return isRunning ? Math.max(closed, (stateBefore >> 1) + clock) : closed;
     }
 }

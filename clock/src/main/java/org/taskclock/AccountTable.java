@@ -111,15 +111,15 @@ final class AccountTable {
     }
 
     /** Adds usage of the calling thread to its accounts. */
-    void foldOwn(AtomicReferenceArray<Object> slot) {
+    void foldOwn(Object[] slot) {
         ifUnlocked(() -> slots.foldOwn(slot));
     }
 
     /** Adds all usage of the calling thread, which has no open section, to its accounts, and forgets its slot. */
-    void release(AtomicReferenceArray<Object> slot) {
+    void release(Object[] slot) {
         ifUnlocked(() -> {
             slots.foldAll(slot);
-            type.threads().remove(ThreadSlot.numbers(slot).getPlain(ThreadSlot.KEY));
+            type.threads().remove(ThreadSlot.numbers(slot)[ThreadSlot.KEY]);
         });
     }
 

@@ -61,9 +61,9 @@ public final class AccountType {
     /** By name. */
     private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts;
     /** By thread id: platform threads that have ever entered an account, and virtual threads that are in one. */
-    private final ConcurrentHashMap<Long, AtomicReferenceArray<Object>> threads;
+    private final ConcurrentHashMap<Long, Object[]> threads;
     /** That of the calling platform thread. */
-    private final ThreadLocal<AtomicReferenceArray<Object>> ownSlot;
+    private final ThreadLocal<Object[]> ownSlot;
 
     private final AtomicLongArray numbers;
     private final NamedAccount other;
@@ -78,8 +78,8 @@ public final class AccountType {
     AccountType(String name, Object[] shared) {
         this.name = name;
         this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[ACCOUNTS];
-        this.threads = (ConcurrentHashMap<Long, AtomicReferenceArray<Object>>) shared[THREADS];
-        this.ownSlot = (ThreadLocal<AtomicReferenceArray<Object>>) shared[OWN_SLOT];
+        this.threads = (ConcurrentHashMap<Long, Object[]>) shared[THREADS];
+        this.ownSlot = (ThreadLocal<Object[]>) shared[OWN_SLOT];
         this.numbers = (AtomicLongArray) shared[NUMBERS];
         this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[OTHER_ACCOUNT]);
         this.table = new AccountTable(
@@ -91,8 +91,8 @@ public final class AccountType {
     static Object[] createShared() {
         Object[] shared = new Object[LENGTH];
         shared[ACCOUNTS] = new ConcurrentHashMap<String, AtomicReferenceArray<Object>>();
-        shared[THREADS] = new ConcurrentHashMap<Long, AtomicReferenceArray<Object>>();
-        shared[OWN_SLOT] = new ThreadLocal<AtomicReferenceArray<Object>>();
+        shared[THREADS] = new ConcurrentHashMap<Long, Object[]>();
+        shared[OWN_SLOT] = new ThreadLocal<Object[]>();
         shared[LOCK] = new ReentrantLock();
         AtomicLongArray numbers = new AtomicLongArray(AccountTable.NUMBERS_LENGTH);
         numbers.set(AccountTable.MAX_NAMES, DEFAULT_MAX_NAMES);
@@ -234,12 +234,12 @@ public final class AccountType {
     }
 
     /** Returns the slot of the calling thread. */
-    AtomicReferenceArray<Object> slot(Thread thread) {
+    Object[] slot(Thread thread) {
         if (ThreadType.isVirtual(thread)) {
-            AtomicReferenceArray<Object> slot = threads.get(JavaThreadId.of(thread));
+            Object[] slot = threads.get(JavaThreadId.of(thread));
             return slot != null ? slot : addSlot(thread, true);
         }
-        AtomicReferenceArray<Object> slot = ownSlot.get();
+        Object[] slot = ownSlot.get();
         if (slot == null) {
             slot = addSlot(thread, false);
             ownSlot.set(slot);
@@ -248,10 +248,10 @@ public final class AccountType {
     }
 
     /** Some pools clear a thread's local variables after each task, so the thread may have a slot already. */
-    private AtomicReferenceArray<Object> addSlot(Thread thread, boolean isVirtual) {
+    private Object[] addSlot(Thread thread, boolean isVirtual) {
         long id = JavaThreadId.of(thread);
         long key = id >= 0 ? id : -1L - System.identityHashCode(thread);
-        AtomicReferenceArray<Object> slot = threads.get(key);
+        Object[] slot = threads.get(key);
         while (slot != null) {
             if (ThreadSlot.thread(slot) == thread) return slot;
             slot = threads.get(--key);
@@ -262,12 +262,12 @@ public final class AccountType {
         }
         slot = ThreadSlot.create(thread, isVirtual);
         while (threads.putIfAbsent(key, slot) != null) key--;
-        ThreadSlot.numbers(slot).setPlain(ThreadSlot.KEY, key);
+        ThreadSlot.numbers(slot)[ThreadSlot.KEY] = key;
         return slot;
     }
 
     /** Forgets the slot of the calling virtual thread, which has no open section. Otherwise, a later reader will. */
-    void release(AtomicReferenceArray<Object> slot) {
+    void release(Object[] slot) {
         table.release(slot);
     }
 
@@ -314,7 +314,7 @@ public final class AccountType {
         return accounts;
     }
 
-    ConcurrentHashMap<Long, AtomicReferenceArray<Object>> threads() {
+    ConcurrentHashMap<Long, Object[]> threads() {
         return threads;
     }
 }

@@ -84,8 +84,8 @@ final class NamedAccount extends CpuAccount {
             return UncountedSection.INSTANCE;
         }
         Thread thread = Thread.currentThread();
-        AtomicReferenceArray<Object> slot = type.slot(thread);
-        AtomicLongArray cell = ThreadSlot.find(slot, shared, hash);
+        Object[] slot = type.slot(thread);
+        long[] cell = ThreadSlot.find(slot, shared, hash);
         if (cell == null) {
             if (isDropped()) return registered().enter();
             if (ThreadSlot.hasManyCells(slot)) type.table().foldOwn(slot);

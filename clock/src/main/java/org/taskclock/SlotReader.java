@@ -14,12 +14,11 @@ import java.util.function.Function;
  * twice.
  */
 final class SlotReader {
-    private final ConcurrentHashMap<Long, AtomicReferenceArray<Object>> threads;
+    private final ConcurrentHashMap<Long, Object[]> threads;
     /** Accounts that were dropped from the registry, but got usage since. */
     private final List<AtomicReferenceArray<Object>> dropped;
 
-    SlotReader(
-            ConcurrentHashMap<Long, AtomicReferenceArray<Object>> threads, List<AtomicReferenceArray<Object>> dropped) {
+    SlotReader(ConcurrentHashMap<Long, Object[]> threads, List<AtomicReferenceArray<Object>> dropped) {
         this.threads = threads;
         this.dropped = dropped;
     }
@@ -34,31 +33,30 @@ final class SlotReader {
     }
 
     /** Adds all that a thread has left to its accounts. The usage of open sections was last seen by a reader. */
-    void foldAll(AtomicReferenceArray<Object> slot) {
+    void foldAll(Object[] slot) {
         ThreadSlot.countUnclosed(slot);
-        AtomicReferenceArray<Object> cells = ThreadSlot.cells(slot);
-        for (int i = 0; i < cells.length(); i += 2) {
-            if (cells.getPlain(i) == null) continue;
-            AtomicLongArray cell = (AtomicLongArray) cells.getPlain(i + 1);
-            long unclosed = cell.getPlain(AccountCell.SEEN) - cell.getPlain(AccountCounters.CPU);
+        Object[] cells = ThreadSlot.cells(slot);
+        for (int i = 0; i < cells.length; i += 2) {
+            if (cells[i] == null) continue;
+            long[] cell = (long[]) cells[i + 1];
+            long unclosed = cell[AccountCell.SEEN] - cell[AccountCounters.CPU];
             if (AccountCell.state(cell) != 0 && unclosed > 0)
                 AccountCell.close(cell, unclosed, ThreadSlot.userNanos(ThreadSlot.numbers(slot), unclosed));
-            fold(ThreadSlot.account(cells.getPlain(i)), cell);
+            fold(ThreadSlot.account(cells, i), cell);
         }
     }
 
     /** Adds what the calling thread has used to the accounts that it has no open section of. */
-    void foldOwn(AtomicReferenceArray<Object> slot) {
-        AtomicReferenceArray<Object> cells = ThreadSlot.cells(slot);
-        for (int i = 0; i < cells.length(); i += 2) {
-            Object cell = cells.getPlain(i + 1);
-            if (cell != null && !ThreadSlot.isOnStack(slot, cell))
-                fold(ThreadSlot.account(cells.getPlain(i)), (AtomicLongArray) cell);
+    void foldOwn(Object[] slot) {
+        Object[] cells = ThreadSlot.cells(slot);
+        for (int i = 0; i < cells.length; i += 2) {
+            Object cell = cells[i + 1];
+            if (cell != null && !ThreadSlot.isOnStack(slot, cell)) fold(ThreadSlot.account(cells, i), (long[]) cell);
         }
         ThreadSlot.forgetClosed(slot);
     }
 
-    private void fold(AtomicReferenceArray<Object> account, AtomicLongArray cell) {
+    private void fold(AtomicReferenceArray<Object> account, long[] cell) {
         AtomicLongArray counters = NamedAccount.counters(account);
         for (int i = 0; i < AccountCounters.COUNT; i++) counters.getAndAdd(i, AccountCell.take(cell, i));
         if (counters.get(AccountCounters.DROPPED) != 0) dropped.add(account);
@@ -72,30 +70,30 @@ final class SlotReader {
      */
     void read(Function<AtomicReferenceArray<Object>, AccountEntry> entries, List<OpenSection> open) {
         long now = System.nanoTime();
-        for (AtomicReferenceArray<Object> slot : threads.values()) {
+        for (Object[] slot : threads.values()) {
             read(slot, entries, open, now);
         }
     }
 
     private static void read(
-            AtomicReferenceArray<Object> slot,
+            Object[] slot,
             Function<AtomicReferenceArray<Object>, AccountEntry> entries,
             List<OpenSection> open,
             long now) {
         Thread thread = ThreadSlot.thread(slot);
-        AtomicLongArray numbers = ThreadSlot.numbers(slot);
-        AtomicReferenceArray<Object> cells = ThreadSlot.cells(slot);
+        long[] numbers = ThreadSlot.numbers(slot);
+        Object[] cells = ThreadSlot.cells(slot);
         OpenSection last = null;
-        for (int i = 0; i < cells.length(); i += 2) {
-            AtomicReferenceArray<Object> account = ThreadSlot.account(cells.getAcquire(i));
+        for (int i = 0; i < cells.length; i += 2) {
+            AtomicReferenceArray<Object> account = ThreadSlot.account(cells, i);
             if (account == null) continue;
-            AtomicLongArray cell = (AtomicLongArray) cells.getPlain(i + 1);
+            long[] cell = (long[]) cells[i + 1];
             AccountEntry entry = entries.apply(account);
             long state = AccountCell.state(cell);
             long clock = state == 0 || thread == null ? -1 : clock(thread);
             long total = AccountCell.total(cell, state, clock);
             if (state != 0 && thread != null) {
-                cell.setPlain(AccountCell.SEEN, total);
+                cell[AccountCell.SEEN] = total;
                 long openNanos = see(numbers, now);
                 long nanos = Math.min(total, ThreadSlot.sectionNanos(slot, clock));
                 last = new OpenSection(NamedAccount.name(account), thread, openNanos, nanos);
@@ -111,21 +109,21 @@ final class SlotReader {
                 : ThreadClock.of(thread).pointNanos();
     }
 
-    private static void add(AccountEntry entry, AtomicLongArray numbers, AtomicLongArray cell, long total) {
-        long running = total - cell.getOpaque(AccountCounters.CPU);
+    private static void add(AccountEntry entry, long[] numbers, long[] cell, long total) {
+        long running = total - AccountCell.read(cell, AccountCounters.CPU);
         entry.add(AccountCounters.CPU, total);
         entry.add(
                 AccountCounters.USER,
-                cell.getOpaque(AccountCounters.USER) + ThreadSlot.userNanos(numbers, Math.max(0, running)));
-        for (int i = AccountCounters.WAIT; i < AccountCounters.COUNT; i++) entry.add(i, cell.getOpaque(i));
+                AccountCell.read(cell, AccountCounters.USER) + ThreadSlot.userNanos(numbers, Math.max(0, running)));
+        for (int i = AccountCounters.WAIT; i < AccountCounters.COUNT; i++) entry.add(i, AccountCell.read(cell, i));
     }
 
     /** Returns for how long the outermost section has been open, as far as readers know. */
-    private static long see(AtomicLongArray numbers, long now) {
-        long opening = numbers.getOpaque(ThreadSlot.OPENINGS);
-        if (numbers.getPlain(ThreadSlot.SEEN_OPENING) == opening) return now - numbers.getPlain(ThreadSlot.SEEN_AT);
-        numbers.setPlain(ThreadSlot.SEEN_AT, now);
-        numbers.setPlain(ThreadSlot.SEEN_OPENING, opening);
+    private static long see(long[] numbers, long now) {
+        long opening = AccountCell.read(numbers, ThreadSlot.OPENINGS);
+        if (numbers[ThreadSlot.SEEN_OPENING] == opening) return now - numbers[ThreadSlot.SEEN_AT];
+        numbers[ThreadSlot.SEEN_AT] = now;
+        numbers[ThreadSlot.SEEN_OPENING] = opening;
         return 0;
     }
 }

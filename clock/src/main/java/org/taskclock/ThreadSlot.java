@@ -2,9 +2,10 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -19,11 +20,11 @@ final class ThreadSlot {
 
     /** A WeakReference to the thread. */
     static final int THREAD = 0;
-    /** An AtomicLongArray. */
+    /** A long[]. */
     static final int NUMBERS = 1;
     /**
-     * A hash table of accounts and cells, as an AtomicReferenceArray: an account is followed by its cell. A reader that
-     * sees an account also sees its cell.
+     * A hash table of accounts and cells, as an Object[]: an account is followed by its cell. A reader that sees an
+     * account also sees its cell.
      */
     static final int CELLS = 2;
     /** The cells of the open sections, outermost first, as an Object[]; null for those closed out of order. */
@@ -85,94 +86,96 @@ final class ThreadSlot {
      */
     private static final long MIN_SPLIT_NANOS = 250_000;
 
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Object[].class);
+
     private ThreadSlot() {}
 
-    static AtomicReferenceArray<Object> create(Thread thread, boolean isVirtual) {
-        AtomicReferenceArray<Object> slot = new AtomicReferenceArray<>(LENGTH);
-        slot.setPlain(THREAD, new WeakReference<>(thread));
-        AtomicLongArray numbers = new AtomicLongArray(NUMBER_COUNT);
-        numbers.setPlain(MIN_SPLIT, isVirtual ? 0 : MIN_SPLIT_NANOS);
-        numbers.setPlain(USER_SHARE, Double.doubleToRawLongBits(1));
-        slot.setPlain(NUMBERS, numbers);
-        slot.setPlain(CELLS, new AtomicReferenceArray<>(MIN_TABLE));
-        slot.setPlain(STACK, new Object[MIN_STACK]);
-        slot.setPlain(STACK_NANOS, new long[MIN_STACK]);
+    static Object[] create(Thread thread, boolean isVirtual) {
+        Object[] slot = new Object[LENGTH];
+        slot[THREAD] = new WeakReference<>(thread);
+        long[] numbers = new long[NUMBER_COUNT];
+        numbers[MIN_SPLIT] = isVirtual ? 0 : MIN_SPLIT_NANOS;
+        numbers[USER_SHARE] = Double.doubleToRawLongBits(1);
+        slot[NUMBERS] = numbers;
+        slot[CELLS] = new Object[MIN_TABLE];
+        slot[STACK] = new Object[MIN_STACK];
+        slot[STACK_NANOS] = new long[MIN_STACK];
         return slot;
     }
 
     /** Returns the thread; null if it has ended. */
-    static Thread thread(AtomicReferenceArray<Object> slot) {
-        Thread thread = (Thread) ((WeakReference<?>) slot.getPlain(THREAD)).get();
+    static Thread thread(Object[] slot) {
+        Thread thread = (Thread) ((WeakReference<?>) slot[THREAD]).get();
         return thread != null && thread.isAlive() ? thread : null;
     }
 
-    static AtomicLongArray numbers(AtomicReferenceArray<Object> slot) {
-        return (AtomicLongArray) slot.getPlain(NUMBERS);
+    static long[] numbers(Object[] slot) {
+        return (long[]) slot[NUMBERS];
     }
 
     /** Returns the cell of an account; null if there is none. */
-    static AtomicLongArray find(AtomicReferenceArray<Object> slot, Object account, int hash) {
-        AtomicReferenceArray<?> cells = (AtomicReferenceArray<?>) slot.getPlain(CELLS);
-        int mask = cells.length() - 2;
+    static long[] find(Object[] slot, Object account, int hash) {
+        Object[] cells = (Object[]) slot[CELLS];
+        int mask = cells.length - 2;
         for (int i = hash & mask; ; i = i + 2 & mask) {
-            Object found = cells.getPlain(i);
-            if (found == account) return (AtomicLongArray) cells.getPlain(i + 1);
+            Object found = cells[i];
+            if (found == account) return (long[]) cells[i + 1];
             if (found == null) return null;
         }
     }
 
     /** Adds a cell for an account that has none. Returns the cell. */
-    static AtomicLongArray add(AtomicReferenceArray<Object> slot, AtomicReferenceArray<Object> account) {
-        AtomicLongArray numbers = numbers(slot);
-        AtomicReferenceArray<Object> cells = cells(slot);
-        AtomicLongArray cell = new AtomicLongArray(AccountCell.LENGTH);
-        long count = numbers.getPlain(CELL_COUNT) + 1;
-        if (4 * count > cells.length()) {
-            AtomicReferenceArray<Object> larger = new AtomicReferenceArray<>(2 * cells.length());
-            for (int i = 0; i < cells.length(); i += 2) {
-                if (cells.getPlain(i) != null) put(larger, cells.getPlain(i), cells.getPlain(i + 1));
+    static long[] add(Object[] slot, AtomicReferenceArray<Object> account) {
+        long[] numbers = numbers(slot);
+        Object[] cells = cells(slot);
+        long[] cell = new long[AccountCell.LENGTH];
+        long count = numbers[CELL_COUNT] + 1;
+        if (4 * count > cells.length) {
+            Object[] larger = new Object[2 * cells.length];
+            for (int i = 0; i < cells.length; i += 2) {
+                if (cells[i] != null) put(larger, cells[i], cells[i + 1]);
             }
-            slot.setRelease(CELLS, larger);
+            ELEMENT.setRelease(slot, CELLS, larger);
             cells = larger;
         }
         put(cells, account, cell);
-        numbers.setPlain(CELL_COUNT, count);
+        numbers[CELL_COUNT] = count;
         return cell;
     }
 
     /** Forgets the cells without open sections. Their usage has been added to their accounts. */
-    static void forgetClosed(AtomicReferenceArray<Object> slot) {
-        AtomicReferenceArray<Object> cells = cells(slot);
-        AtomicReferenceArray<Object> open = new AtomicReferenceArray<>(Math.min(cells.length(), 4 * MAX_STACK));
+    static void forgetClosed(Object[] slot) {
+        Object[] cells = cells(slot);
+        Object[] open = new Object[Math.min(cells.length, 4 * MAX_STACK)];
         long count = 0;
-        for (int i = 0; i < cells.length(); i += 2) {
-            if (!isOnStack(slot, cells.getPlain(i + 1))) continue;
-            put(open, cells.getPlain(i), cells.getPlain(i + 1));
+        for (int i = 0; i < cells.length; i += 2) {
+            if (!isOnStack(slot, cells[i + 1])) continue;
+            put(open, cells[i], cells[i + 1]);
             count++;
         }
-        slot.setRelease(CELLS, open);
-        numbers(slot).setPlain(CELL_COUNT, count);
+        ELEMENT.setRelease(slot, CELLS, open);
+        numbers(slot)[CELL_COUNT] = count;
     }
 
     /** Returns whether the cell belongs to a section that is open. */
-    static boolean isOnStack(AtomicReferenceArray<Object> slot, Object cell) {
-        Object[] stack = (Object[]) slot.getPlain(STACK);
-        for (int i = 0; i < numbers(slot).getPlain(DEPTH); i++) {
+    static boolean isOnStack(Object[] slot, Object cell) {
+        Object[] stack = (Object[]) slot[STACK];
+        for (int i = 0; i < numbers(slot)[DEPTH]; i++) {
             if (stack[i] == cell && cell != null) return true;
         }
         return false;
     }
 
-    private static void put(AtomicReferenceArray<Object> cells, Object account, Object cell) {
-        int mask = cells.length() - 2;
+    private static void put(Object[] cells, Object account, Object cell) {
+        int mask = cells.length - 2;
         int i = NamedAccount.hash(account(account)) & mask;
-        while (cells.getPlain(i) != null) i = i + 2 & mask;
-        cells.setPlain(i + 1, cell);
-        cells.setRelease(i, account);
+        while (cells[i] != null) i = i + 2 & mask;
+        cells[i + 1] = cell;
+        ELEMENT.setRelease(cells, i, account);
     }
 
-    static boolean hasManyCells(AtomicReferenceArray<Object> slot) {
-        return numbers(slot).getPlain(CELL_COUNT) >= MAX_CELLS;
+    static boolean hasManyCells(Object[] slot) {
+        return numbers(slot)[CELL_COUNT] >= MAX_CELLS;
     }
 
     /**
@@ -183,24 +186,25 @@ final class ThreadSlot {
      * @param now the thread's CPU time
      * @param details what to count besides CPU time: {@link AccountType#WAIT}, {@link AccountType#BYTES}
      */
-    static int open(AtomicReferenceArray<Object> slot, AtomicLongArray cell, long now, int details) {
-        AtomicLongArray numbers = numbers(slot);
-        Object[] stack = (Object[]) slot.getPlain(STACK);
-        int depth = (int) numbers.getPlain(DEPTH);
+    static int open(Object[] slot, long[] cell, long now, int details) {
+        long[] numbers = numbers(slot);
+        Object[] stack = (Object[]) slot[STACK];
+        int depth = (int) numbers[DEPTH];
         if (depth == stack.length) {
             if (depth == MAX_STACK) depth = discard(slot, now);
             else stack = grow(slot, stack);
         }
+        long[] stackNanos = (long[]) slot[STACK_NANOS];
         if (depth > 0) {
-            charge(slot, numbers, depth - 1, now, details);
+            stackNanos[depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
         } else {
-            numbers.setOpaque(OPENINGS, numbers.getPlain(OPENINGS) + 1);
-            if ((details | (int) numbers.getPlain(SINCE_DETAILS)) != 0) readDetails(numbers, details);
+            numbers[OPENINGS]++;
+            if ((details | (int) numbers[SINCE_DETAILS]) != 0) readDetails(numbers, details);
         }
         stack[depth] = cell;
-        ((long[]) slot.getPlain(STACK_NANOS))[depth] = 0;
-        numbers.setOpaque(SINCE, now);
-        numbers.setOpaque(DEPTH, depth + 1);
+        stackNanos[depth] = 0;
+        numbers[SINCE] = now;
+        numbers[DEPTH] = depth + 1L;
         AccountCell.open(cell, now);
         return depth;
     }
@@ -210,107 +214,113 @@ final class ThreadSlot {
      *
      * @param now the thread's CPU time
      */
-    static long close(AtomicReferenceArray<Object> slot, int position, long now, int details) {
-        AtomicLongArray numbers = numbers(slot);
-        Object[] stack = (Object[]) slot.getPlain(STACK);
-        int depth = (int) numbers.getPlain(DEPTH);
-        charge(slot, numbers, depth - 1, now, details);
-        AccountCell.add((AtomicLongArray) stack[position], AccountCounters.SECTIONS, 1);
+    static long close(Object[] slot, int position, long now, int details) {
+        long[] numbers = numbers(slot);
+        Object[] stack = (Object[]) slot[STACK];
+        long[] stackNanos = (long[]) slot[STACK_NANOS];
+        int depth = (int) numbers[DEPTH];
+        stackNanos[depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
+        AccountCell.add((long[]) stack[position], AccountCounters.SECTIONS, 1);
         stack[position] = null;
         while (depth > 0 && stack[depth - 1] == null) depth--;
-        numbers.setOpaque(SINCE, now);
-        numbers.setOpaque(DEPTH, depth);
-        if (depth > 0) AccountCell.open((AtomicLongArray) stack[depth - 1], now);
-        return ((long[]) slot.getPlain(STACK_NANOS))[position];
+        numbers[SINCE] = now;
+        numbers[DEPTH] = depth;
+        if (depth > 0) AccountCell.open((long[]) stack[depth - 1], now);
+        return stackNanos[position];
     }
 
-    /** Charges the innermost section for what the thread has used since it was last charged, and closes its cell. */
-    private static void charge(
-            AtomicReferenceArray<Object> slot, AtomicLongArray numbers, int position, long now, int details) {
-        AtomicLongArray cell = (AtomicLongArray) ((Object[]) slot.getPlain(STACK))[position];
-        if (now - numbers.getPlain(SPLIT_CPU) >= numbers.getPlain(MIN_SPLIT)) split(numbers);
-        long nanos = Math.max(0, now - numbers.getPlain(SINCE));
-        if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return;
-        ((long[]) slot.getPlain(STACK_NANOS))[position] += nanos;
-        int lastDetails = (int) numbers.getPlain(SINCE_DETAILS);
-        if ((details | lastDetails) != 0) chargeDetails(numbers, cell, details);
+    /**
+     * Charges the account of the innermost section for what the thread has used since this was last done, and closes
+     * the cell. Returns the CPU time.
+     */
+    private static long charge(long[] numbers, long[] cell, long now, int details) {
+        if (now - numbers[SPLIT_CPU] >= numbers[MIN_SPLIT]) split(numbers);
+        long nanos = Math.max(0, now - numbers[SINCE]);
+        if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return 0;
+        if ((details | (int) numbers[SINCE_DETAILS]) != 0) chargeDetails(numbers, cell, details);
+        return nanos;
     }
 
-    private static void chargeDetails(AtomicLongArray numbers, AtomicLongArray cell, int details) {
-        long wait = numbers.getPlain(SINCE_WAIT);
-        long bytes = numbers.getPlain(SINCE_BYTES);
+    private static void chargeDetails(long[] numbers, long[] cell, int details) {
+        long wait = numbers[SINCE_WAIT];
+        long bytes = numbers[SINCE_BYTES];
         readDetails(numbers, details);
-        AccountCell.add(cell, AccountCounters.WAIT, more(wait, numbers.getPlain(SINCE_WAIT)));
-        AccountCell.add(cell, AccountCounters.BYTES, more(bytes, numbers.getPlain(SINCE_BYTES)));
+        AccountCell.add(cell, AccountCounters.WAIT, more(wait, numbers[SINCE_WAIT]));
+        AccountCell.add(cell, AccountCounters.BYTES, more(bytes, numbers[SINCE_BYTES]));
     }
 
     private static long more(long before, long now) {
         return before < 0 || now < before ? 0 : now - before;
     }
 
-    private static void readDetails(AtomicLongArray numbers, int details) {
-        numbers.setPlain(SINCE_DETAILS, details & (AccountType.WAIT | AccountType.BYTES));
-        numbers.setPlain(SINCE_WAIT, (details & AccountType.WAIT) == 0 ? -1 : AccountType.waitNanos());
-        numbers.setPlain(SINCE_BYTES, (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread());
+    private static void readDetails(long[] numbers, int details) {
+        numbers[SINCE_DETAILS] = (long) details & (AccountType.WAIT | AccountType.BYTES);
+        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : AccountType.waitNanos();
+        numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread();
     }
 
-    private static void split(AtomicLongArray numbers) {
+    private static void split(long[] numbers) {
         CpuTime now = TaskClock.now();
-        long cpu = now.cpuNanos() - numbers.getPlain(SPLIT_CPU);
+        long cpu = now.cpuNanos() - numbers[SPLIT_CPU];
         if (now.userNanos() < 0 || cpu <= 0) return;
-        double share = (double) (now.userNanos() - numbers.getPlain(SPLIT_USER)) / cpu;
-        numbers.setOpaque(USER_SHARE, Double.doubleToRawLongBits(Math.max(0, Math.min(share, 1))));
-        numbers.setPlain(SPLIT_CPU, now.cpuNanos());
-        numbers.setPlain(SPLIT_USER, now.userNanos());
+        double share = (double) (now.userNanos() - numbers[SPLIT_USER]) / cpu;
+        numbers[USER_SHARE] = Double.doubleToRawLongBits(Math.max(0, Math.min(share, 1)));
+        numbers[SPLIT_CPU] = now.cpuNanos();
+        numbers[SPLIT_USER] = now.userNanos();
     }
 
     /** Estimates the part of a CPU time that was spent in user mode. */
-    static long userNanos(AtomicLongArray numbers, long nanos) {
-        return (long) (nanos * Double.longBitsToDouble(numbers.getOpaque(USER_SHARE)));
+    static long userNanos(long[] numbers, long nanos) {
+        return (long) (nanos * Double.longBitsToDouble(AccountCell.read(numbers, USER_SHARE)));
     }
 
     /** Forgets all open sections, because there are too many. Returns the depth. */
-    private static int discard(AtomicReferenceArray<Object> slot, long now) {
-        AtomicLongArray numbers = numbers(slot);
-        charge(slot, numbers, (int) numbers.getPlain(DEPTH) - 1, now, 0);
+    private static int discard(Object[] slot, long now) {
+        long[] numbers = numbers(slot);
+        charge(numbers, (long[]) ((Object[]) slot[STACK])[MAX_STACK - 1], now, 0);
         countUnclosed(slot);
-        numbers.setPlain(EPOCH, numbers.getPlain(EPOCH) + 1);
-        Arrays.fill((Object[]) slot.getPlain(STACK), null);
+        numbers[EPOCH]++;
+        Arrays.fill((Object[]) slot[STACK], null);
         return 0;
     }
 
     /** Counts the open sections as never closed. */
-    static void countUnclosed(AtomicReferenceArray<Object> slot) {
-        Object[] stack = (Object[]) slot.getPlain(STACK);
-        for (int i = 0; i < numbers(slot).getPlain(DEPTH); i++) {
-            if (stack[i] != null) AccountCell.add((AtomicLongArray) stack[i], AccountCounters.UNCLOSED, 1);
+    static void countUnclosed(Object[] slot) {
+        Object[] stack = (Object[]) slot[STACK];
+        for (int i = 0; i < numbers(slot)[DEPTH]; i++) {
+            if (stack[i] != null) AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
         }
     }
 
     /** Returns the CPU time of the innermost section; only an estimate while the thread enters or closes sections. */
-    static long sectionNanos(AtomicReferenceArray<Object> slot, long clock) {
-        AtomicLongArray numbers = numbers(slot);
-        long[] nanos = (long[]) slot.getOpaque(STACK_NANOS);
-        int position = (int) numbers.getOpaque(DEPTH) - 1;
+    static long sectionNanos(Object[] slot, long clock) {
+        long[] numbers = numbers(slot);
+        long[] nanos = (long[]) ELEMENT.getAcquire(slot, STACK_NANOS);
+        int position = (int) AccountCell.read(numbers, DEPTH) - 1;
         long charged = position >= 0 && position < nanos.length ? nanos[position] : 0;
-        return charged + Math.max(0, clock - numbers.getOpaque(SINCE));
+        return charged + Math.max(0, clock - AccountCell.read(numbers, SINCE));
     }
 
-    private static Object[] grow(AtomicReferenceArray<Object> slot, Object[] stack) {
-        long[] nanos = (long[]) slot.getPlain(STACK_NANOS);
+    private static Object[] grow(Object[] slot, Object[] stack) {
+        long[] nanos = (long[]) slot[STACK_NANOS];
         Object[] longer = Arrays.copyOf(stack, 2 * stack.length);
-        slot.setRelease(STACK_NANOS, Arrays.copyOf(nanos, longer.length));
-        slot.setPlain(STACK, longer);
+        ELEMENT.setRelease(slot, STACK_NANOS, Arrays.copyOf(nanos, longer.length));
+        slot[STACK] = longer;
         return longer;
     }
 
-    @SuppressWarnings("unchecked")
-    static AtomicReferenceArray<Object> cells(AtomicReferenceArray<Object> slot) {
-        return (AtomicReferenceArray<Object>) slot.getAcquire(CELLS);
+    /** Returns the table of accounts and cells, also to readers. */
+    static Object[] cells(Object[] slot) {
+        return (Object[]) ELEMENT.getAcquire(slot, CELLS);
+    }
+
+    /** Returns an account of the table; null if there is none at this index. */
+    static AtomicReferenceArray<Object> account(Object[] cells, int index) {
+        return account(ELEMENT.getAcquire(cells, index));
     }
 
     @SuppressWarnings("unchecked")
-    static AtomicReferenceArray<Object> account(Object shared) {
+    private static AtomicReferenceArray<Object> account(Object shared) {
         return (AtomicReferenceArray<Object>) shared;
     }
 }
