@@ -3,11 +3,11 @@
 package org.taskclock;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -77,16 +77,25 @@ final class AccountTable {
         lock.lock();
         try {
             List<OpenSection> open = new ArrayList<>();
-            Map<AtomicReferenceArray<Object>, AccountEntry> entries = new HashMap<>();
+            slots.read(account -> null, open);
+            return cpuNanos(open.stream().map(OpenSection::name).collect(Collectors.toSet()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the CPU time of accounts by name, without those that do not exist. */
+    Map<String, Long> cpuNanos(Collection<String> names) {
+        lock.lock();
+        try {
             slots.foldEnded();
-            slots.read(account -> entries.computeIfAbsent(account, AccountEntry::new), open);
-            Set<String> names = open.stream().map(OpenSection::name).collect(Collectors.toSet());
-            Map<String, Long> usage = new HashMap<>();
-            for (AccountEntry entry : entries.values()) {
-                String name = NamedAccount.name(entry.account);
-                if (names.contains(name)) usage.put(name, entry.usage(false).cpuNanos());
+            Map<AtomicReferenceArray<Object>, AccountEntry> entries = new HashMap<>();
+            for (String name : names) {
+                AtomicReferenceArray<Object> account = type.find(name);
+                if (account != null) entries.put(account, new AccountEntry(account));
             }
-            return usage;
+            slots.read(entries::get, new ArrayList<>());
+            return entries.values().stream().collect(Collectors.toMap(AccountEntry::name, AccountEntry::cpuNanos));
         } finally {
             lock.unlock();
         }
@@ -219,7 +228,7 @@ final class AccountTable {
         if (type.accounts().mappingCount() < AccountType.CAPACITY / 2) return;
         for (AccountEntry entry : entries) {
             if (entry == other || entry.isNamed() || entry.isDropped() || !entry.isIdle(now - IDLE_NANOS)) continue;
-            type.accounts().remove(NamedAccount.name(entry.account));
+            type.accounts().remove(entry.name());
             entry.drop();
         }
     }

@@ -20,10 +20,10 @@ import java.util.function.Consumer;
  *
  * <p><b>Limited number.</b> At most {@value #DEFAULT_MAX_NAMES} accounts are shown under their name, see
  * {@link #maxNames}. The rest is shown together as {@value #OTHER}. Names are given to the busiest: three quarters go
- * to those that come first, and the last quarter to accounts that use at least 1 % of the type's CPU time between two
+ * to those that come first, and the last quarter to accounts that use more than 1 % of the type's CPU time between two
  * readings. If all names are taken, such an account replaces one that is much less busy. No row ever decreases, also if
  * an account gets its name back. Accounts without a name that have been idle for 10 s may be forgotten once there are
- * {@value #CAPACITY}; their time stays in {@value #OTHER}.
+ * {@value #CAPACITY}; their time stays in {@value #OTHER}, and a later section of that name starts a new account.
  *
  * <p>Thread-safe.
  */
@@ -128,6 +128,11 @@ public final class AccountType {
         return account == null ? create(PoolName.bounded(id)) : new NamedAccount(this, account);
     }
 
+    /** Returns the account with this name; null if there is none. */
+    AtomicReferenceArray<Object> find(String id) {
+        return AccountReading.isReserved(id) ? other.shared() : accounts.get(id);
+    }
+
     private NamedAccount create(String id) {
         if (AccountReading.isReserved(id)) return other;
         if (accounts.mappingCount() >= CAPACITY) table.makeRoom();
@@ -213,6 +218,7 @@ public final class AccountType {
 
     /**
      * Adds a listener, which is called for each section that this copy of the library has opened, after it is closed.
+     * The times that it receives add up to those of the accounts, except for sections that were never closed.
      *
      * @param listener the listener, which runs on the section's thread
      * @return closes the subscription
@@ -266,11 +272,6 @@ public final class AccountType {
         return slot;
     }
 
-    /** Forgets the slot of the calling virtual thread, which has no open section. Otherwise, a later reader will. */
-    void release(Object[] slot) {
-        table.release(slot);
-    }
-
     /** Called after a section has been closed. */
     void closed(NamedAccount account, long nanos, int details) {
         if ((details & DISTRIBUTION) != 0) account.recordDistribution(nanos);
@@ -291,11 +292,6 @@ public final class AccountType {
 
     int details() {
         return (int) numbers.getOpaque(AccountTable.DETAILS);
-    }
-
-    static long waitNanos() {
-        Thread thread = Thread.currentThread();
-        return Library.isLoaded() && !ThreadType.isVirtual(thread) ? Library.waitNanos() : -1;
     }
 
     AccountTable table() {

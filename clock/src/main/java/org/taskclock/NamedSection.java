@@ -7,16 +7,16 @@ final class NamedSection implements CpuSection {
     private final NamedAccount account;
     private final Thread thread;
     private final Object[] slot;
-    private final int position;
-    private final long epoch;
-    private boolean isOpen = true;
+    private final int epoch;
+    /** In the stack; -1 once it is closed. */
+    private int position;
 
     NamedSection(NamedAccount account, Thread thread, Object[] slot, int position) {
         this.account = account;
         this.thread = thread;
         this.slot = slot;
+        this.epoch = (int) ThreadSlot.numbers(slot)[ThreadSlot.EPOCH];
         this.position = position;
-        this.epoch = ThreadSlot.numbers(slot)[ThreadSlot.EPOCH];
     }
 
     @Override
@@ -24,15 +24,16 @@ final class NamedSection implements CpuSection {
         long[] numbers = ThreadSlot.numbers(slot);
         if (thread != Thread.currentThread()) {
             account.count(AccountCounters.CLOSED_ELSEWHERE);
-        } else if (!isOpen || numbers[ThreadSlot.EPOCH] != epoch) {
+        } else if (position < 0 || (int) numbers[ThreadSlot.EPOCH] != epoch) {
             account.count(AccountCounters.CLOSED_TWICE);
         } else {
-            isOpen = false;
-            close(numbers);
+            int open = position;
+            position = -1;
+            close(numbers, open);
         }
     }
 
-    private void close(long[] numbers) {
+    private void close(long[] numbers, int open) {
         AccountType type = account.type();
         int details = type.details();
         long now = TaskClock.pointNanos();
@@ -40,8 +41,8 @@ final class NamedSection implements CpuSection {
             account.count(AccountCounters.UNCOUNTED);
             now = numbers[ThreadSlot.SINCE];
         }
-        long nanos = ThreadSlot.close(slot, position, now, details);
-        if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0) type.release(slot);
+        long nanos = ThreadSlot.close(slot, open, now, details);
+        if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0) type.table().release(slot);
         type.closed(account, nanos, details);
     }
 }

@@ -255,8 +255,12 @@ final class ThreadSlot {
 
     private static void readDetails(long[] numbers, int details) {
         numbers[SINCE_DETAILS] = (long) details & (AccountType.WAIT | AccountType.BYTES);
-        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : AccountType.waitNanos();
+        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : waitNanos();
         numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread();
+    }
+
+    private static long waitNanos() {
+        return Library.isLoaded() && !ThreadType.isVirtual(Thread.currentThread()) ? Library.waitNanos() : -1;
     }
 
     private static void split(long[] numbers) {
