@@ -103,7 +103,8 @@ public final class CpuAccounts {
 
         private static ConcurrentHashMap<String, Object> find() {
             ConcurrentHashMap<String, Object> own = new ConcurrentHashMap<>();
-            return Library.isAvailable() ? cast(Library.sharedObject(own)) : own;
+            Object shared = Library.isAvailable() ? Library.sharedObject(own) : own;
+            return shared == null ? own : cast(shared); // null if no memory is left
         }
 
         @SuppressWarnings("unchecked")

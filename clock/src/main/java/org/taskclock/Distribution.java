@@ -5,7 +5,10 @@ package org.taskclock;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Numbers of sections by their CPU time, in buckets whose width is an eighth of a power of two. */
+/**
+ * Numbers of sections by their CPU time, in buckets whose width is an eighth of a power of two. The last bucket, below
+ * 4.9 hours, also has longer sections.
+ */
 public final class Distribution {
     /** Buckets for each power of two, as a power of two. */
     private static final int PRECISION_BITS = 3;
@@ -104,10 +107,12 @@ public final class Distribution {
      * Returns a quantile.
      *
      * @param quantile from 0 to 1, such as 0.99
-     * @return the CPU time in nanoseconds that this part of the sections did not exceed, at most 12.5 % too high; -1 if
-     *     there is no section
+     * @return the CPU time in nanoseconds that this part of the sections did not exceed, too high by at most 12.5 % or
+     *     1 ns; -1 if there is no section
+     * @throws IllegalArgumentException if the quantile is not from 0 to 1
      */
     public long quantileNanos(double quantile) {
+        if (!(quantile >= 0 && quantile <= 1)) throw new IllegalArgumentException("quantile: " + quantile);
         long count = count();
         long rank = Math.max(1, (long) Math.ceil(quantile * count));
         long sum = 0;

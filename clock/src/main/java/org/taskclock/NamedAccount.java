@@ -24,12 +24,12 @@ final class NamedAccount extends CpuAccount {
 
     private final AccountType type;
     private final AtomicReferenceArray<Object> shared;
-    private final AtomicLongArray counters;
+    private final int hash;
 
     NamedAccount(AccountType type, AtomicReferenceArray<Object> shared) {
         this.type = type;
         this.shared = shared;
-        this.counters = counters(shared);
+        this.hash = hash(shared);
     }
 
     static AtomicReferenceArray<Object> create(String name) {
@@ -46,6 +46,12 @@ final class NamedAccount extends CpuAccount {
 
     static String name(AtomicReferenceArray<Object> account) {
         return (String) account.getPlain(NAME);
+    }
+
+    /** Returns a hash code for the table of a thread. */
+    static int hash(AtomicReferenceArray<Object> account) {
+        int hash = name(account).hashCode();
+        return (hash ^ hash >>> 16) << 1;
     }
 
     AccountType type() {
@@ -68,11 +74,12 @@ final class NamedAccount extends CpuAccount {
     }
 
     void count(int counter) {
-        counters.getAndIncrement(counter);
+        counters(shared).getAndIncrement(counter);
     }
 
     /** Adds usage that no thread has pending. The CPU time comes last, because a reader limits the user time to it. */
     void add(CpuTime time, long sections) {
+        AtomicLongArray counters = counters(shared);
         counters.getAndAdd(AccountCounters.SECTIONS, sections);
         counters.getAndAdd(AccountCounters.USER, time.userNanos());
         counters.getAndAdd(AccountCounters.CPU, time.cpuNanos());
@@ -80,25 +87,39 @@ final class NamedAccount extends CpuAccount {
 
     @Override
     public CpuSection enter() {
-        if (counters.getOpaque(AccountCounters.DROPPED) != 0)
-            return type.of(name()).enter();
-        Thread thread = Thread.currentThread();
         long now = TaskClock.pointNanos();
         if (now < 0) {
             count(AccountCounters.UNCOUNTED);
             return UncountedSection.INSTANCE;
         }
-        return NamedSection.open(this, type.slot(thread), now);
+        Thread thread = Thread.currentThread();
+        Object[] slot = type.slot(thread);
+        long[] cell = ThreadSlot.find(slot, shared, hash);
+        if (cell == null) {
+            if (isDropped()) return registered().enter();
+            if (ThreadSlot.hasManyCells(slot)) type.table().foldOwn(slot);
+            cell = ThreadSlot.add(slot, shared);
+        }
+        return new NamedSection(this, thread, slot, ThreadSlot.open(slot, cell, now, type.details()));
+    }
+
+    private boolean isDropped() {
+        return counters(shared).get(AccountCounters.DROPPED) != 0;
+    }
+
+    /** Returns the account of this name, after the registry may have dropped this one. */
+    private NamedAccount registered() {
+        return isDropped() ? type.named(name()) : this;
     }
 
     @Override
     public long cpuNanos() {
-        return type.table().usage(this).cpuNanos();
+        return type.table().usage(registered()).cpuNanos();
     }
 
     @Override
     public CpuUsage now() {
-        return type.table().usage(this);
+        return type.table().usage(registered());
     }
 
     @Override
@@ -118,6 +139,11 @@ final class NamedAccount extends CpuAccount {
 
     @Override
     void check(CpuLimit current) {
-        if (current.reach(cpuNanos())) current.runCallback();
+        long reported = current.reported();
+        check(current, reported, cpuNanos());
+    }
+
+    static void check(CpuLimit current, long reported, long total) {
+        if (current.update(reported, total, 1)) current.runCallback();
     }
 }
