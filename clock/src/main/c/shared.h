@@ -115,6 +115,9 @@ struct functions {
     void (*stopCarrying)(void);
     int32_t (*carriers)(int64_t *into, int32_t capacity);
     void *(*sharedObject)(void *candidate);
+    int32_t (*startContexts)(void);
+    void *(*threadContext)(void);
+    int32_t (*publishContext)(const void *payload, int32_t length);
 };
 
 // The ways to read CPU time. The numbers are those of org.taskclock.Backend. 0 is the state before selection.

@@ -78,6 +78,8 @@ public final class AccountType {
     private volatile long limitNanos = -1;
     private volatile Consumer<String> limitCallback;
     private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
+    /** The index of this type's key for profilers, plus 1; 0 until it is needed. */
+    private int contextKey;
 
     @SuppressWarnings("unchecked")
     AccountType(String name, Object[] shared) {
@@ -295,6 +297,11 @@ public final class AccountType {
 
     int details() {
         return (int) numbers.getOpaque(AccountTable.DETAILS);
+    }
+
+    int contextKey() {
+        if (contextKey == 0) contextKey = ThreadContext.key(name) + 1;
+        return contextKey - 1;
     }
 
     static long waitNanos() {

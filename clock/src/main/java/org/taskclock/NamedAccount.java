@@ -20,7 +20,10 @@ final class NamedAccount extends CpuAccount {
     /** The numbers of sections by CPU time, as an AtomicLongArray; null until the account has a name of its own. */
     static final int DISTRIBUTION = 3;
 
-    private static final int LENGTH = 4;
+    /** The account as an attribute for profilers, as a byte[]; null until it is needed. */
+    private static final int ATTRIBUTE = 4;
+
+    private static final int LENGTH = 5;
 
     private final AccountType type;
     private final AtomicReferenceArray<Object> shared;
@@ -46,6 +49,16 @@ final class NamedAccount extends CpuAccount {
 
     static String name(AtomicReferenceArray<Object> account) {
         return (String) account.getPlain(NAME);
+    }
+
+    /** Returns the account as an attribute with the key of its type, for profilers. */
+    static byte[] attribute(AtomicReferenceArray<Object> account, int key) {
+        byte[] attribute = (byte[]) account.getAcquire(ATTRIBUTE);
+        if (attribute == null) {
+            attribute = ContextRecord.encode(key, name(account));
+            account.setRelease(ATTRIBUTE, attribute);
+        }
+        return attribute;
     }
 
     AccountType type() {

@@ -23,6 +23,7 @@ final class NamedSection implements CpuSection {
     static NamedSection open(NamedAccount account, AtomicReferenceArray<Object> slot, long now) {
         int position =
                 ThreadSlot.open(slot, account.shared(), now, account.type().details());
+        ThreadContext.update(account.type(), slot);
         return new NamedSection(account, slot, position);
     }
 
@@ -48,6 +49,7 @@ final class NamedSection implements CpuSection {
             now = numbers.getPlain(ThreadSlot.SINCE);
         }
         long nanos = ThreadSlot.close(slot, position, now, type.details());
+        ThreadContext.update(type, slot);
         if (numbers.getPlain(ThreadSlot.DEPTH) == 0 && ThreadType.isVirtual(thread)) type.releaseVirtual(thread, slot);
         type.closed(account, nanos);
     }

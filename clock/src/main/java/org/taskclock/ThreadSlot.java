@@ -28,8 +28,10 @@ final class ThreadSlot {
     static final int STACK = 4;
     /** What each of them has used so far, without the current one, as a long[]. */
     static final int STACK_NANOS = 5;
+    /** What profilers read about the thread; see {@link ThreadContext}. Null until it is needed. */
+    static final int CONTEXT = 6;
 
-    private static final int LENGTH = 6;
+    private static final int LENGTH = 7;
 
     // Numbers.
 
