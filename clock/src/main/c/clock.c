@@ -158,5 +158,6 @@ const struct functions own_functions = {
     .sharedObject = shared_object,
     .startContexts = start_contexts,
     .threadContext = thread_context,
+    .mountContext = mount_context,
     .publishContext = publish_context,
 };

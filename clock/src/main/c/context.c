@@ -18,7 +18,6 @@
 #include <linux/memfd.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
-#include <linux/time.h>
 
 #ifndef DT_GNU_HASH
 #define DT_GNU_HASH 0x6ffffef5
@@ -145,6 +144,12 @@ void *thread_context(void) {
     return record;
 }
 
+// For the records of virtual threads.
+void mount_context(int64_t record) {
+    void **(*address)(void) = __atomic_load_n(&address_of_variable, __ATOMIC_ACQUIRE);
+    if (address && record >= 0) *(void *volatile *)address() = (void *)record;
+}
+
 // ---- the process
 
 struct process_context {
@@ -158,10 +163,7 @@ _Static_assert(sizeof(struct process_context) == PAGE, "layout of OTEP 4719");
 
 #define MAPPING_NAME "OTEL_CTX"
 
-static int starts_with(const char *text, const char *prefix) {
-    while (*prefix && *text == *prefix) text++, prefix++;
-    return !*prefix;
-}
+enum { BOOTTIME = 7 };  // CLOCK_BOOTTIME
 
 static int other_code_publishes(void) {
     struct lines in;
@@ -215,7 +217,7 @@ int32_t publish_context(const void *payload, int32_t length) {
         if (failed(created)) return (int32_t)-created;
         process.published_context = p = (struct process_context *)created;
     }
-    int64_t last = READ(p->published_at), now = clock_nanos(CLOCK_BOOTTIME);
+    int64_t last = READ(p->published_at), now = clock_nanos(BOOTTIME);
     WRITE(p->published_at, 0);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (int32_t i = 0; i < length; i++) WRITE(p->payload[i], ((const uint8_t *)payload)[i]);

@@ -313,6 +313,17 @@ static jobject threadContext(JNIEnv *env, jclass c) {
     return record ? (*env)->NewDirectByteBuffer(env, record, CONTEXT_LENGTH) : 0;
 }
 
+static jobject mapContexts(JNIEnv *env, jclass c, jint count) {
+    (void)c;
+    void *memory = map_pages((long)count * CONTEXT_LENGTH);
+    return memory ? (*env)->NewDirectByteBuffer(env, memory, (jlong)count * CONTEXT_LENGTH) : 0;
+}
+
+static jlong addressOf(JNIEnv *env, jclass c, jobject memory) {
+    (void)c;
+    return (jlong)(*env)->GetDirectBufferAddress(env, memory);
+}
+
 static jint publishContext(JNIEnv *env, jclass c, jbyteArray payload) {
     (void)c;
     jbyte *copy = (*env)->GetByteArrayElements(env, payload, 0);
@@ -364,6 +375,8 @@ static const JNINativeMethod library_methods[] = {
     {"definesContext", "()Ljava/lang/String;", (void *)definesContext},
     {"startContexts", "()Z", (void *)startContexts},
     {"threadContext", "()Ljava/nio/ByteBuffer;", (void *)threadContext},
+    {"mapContexts", "(I)Ljava/nio/ByteBuffer;", (void *)mapContexts},
+    {"addressOf", "(Ljava/nio/ByteBuffer;)J", (void *)addressOf},
     {"publishContext", "([B)I", (void *)publishContext},
 };
 

@@ -41,11 +41,6 @@ static const char *file_name(const char *path) {
     return name;
 }
 
-static int starts_with(const char *text, const char *prefix) {
-    while (*prefix && *text == *prefix) text++, prefix++;
-    return !*prefix;
-}
-
 // The dynamic linker registers the area of the first thread, and libc those of all others.
 static int is_libc(const char *path) {
     const char *name = file_name(path);

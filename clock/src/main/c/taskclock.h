@@ -177,6 +177,7 @@ enum { CONTEXT_LENGTH = 640 };
 int context_variable_is_defined(const char **library);
 int32_t start_contexts(void);  // returns 0 if the library that defines the variable for us has not been loaded
 void *thread_context(void);    // makes profilers find a record for the calling thread; null if out of memory
+void mount_context(int64_t record);  // makes profilers find a record for the calling thread; 0: none, < 0: no change
 // Publishes the keys of the records. Callers must hold a lock. Returns 0, EEXIST if other code publishes, or an errno.
 int32_t publish_context(const void *payload, int32_t length);
 

@@ -26,6 +26,8 @@ final class ContextRecord {
     private static final int MEMORY = 0;
     /** The thread's current attributes by key, encoded, as a byte[][]. */
     private static final int ATTRIBUTES = 1;
+    /** The address of the memory, as a Long; only for virtual threads. */
+    private static final int ADDRESS = 2;
 
     // Offsets in the record. Numbers are in the byte order of the processor, ids in that of W3C Trace Context.
 
@@ -41,6 +43,35 @@ final class ContextRecord {
 
     static Object[] create(ByteBuffer memory) {
         return new Object[] {memory, new byte[1][]};
+    }
+
+    /** Creates a record for virtual threads. */
+    static Object[] create(ByteBuffer memory, long address) {
+        return new Object[] {memory, new byte[1][], address};
+    }
+
+    static boolean isVirtual(Object[] record) {
+        return record.length > ADDRESS;
+    }
+
+    static long address(Object[] record) {
+        return (long) record[ADDRESS];
+    }
+
+    static boolean isValid(Object[] record) {
+        return ((ByteBuffer) record[MEMORY]).get(VALID) != 0;
+    }
+
+    /** Makes a record empty whose thread has ended. */
+    static void clear(Object[] record) {
+        ByteBuffer memory = (ByteBuffer) record[MEMORY];
+        begin(memory);
+        Arrays.fill((byte[][]) record[ATTRIBUTES], null);
+        memory.putShort(ATTRIBUTES_LENGTH, (short) 0);
+        memory.putLong(SPAN_ID, 0);
+        memory.putLong(TRACE_ID_LOW, 0);
+        memory.putLong(TRACE_ID_HIGH, 0);
+        memory.put(TRACE_FLAGS, (byte) 0);
     }
 
     /** Encodes an attribute: its key, the length of its value, and the value. */

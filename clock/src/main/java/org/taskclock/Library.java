@@ -338,6 +338,12 @@ final class Library {
     /** Returns a new record of the calling thread, which profilers find; null if that fails. */
     static native ByteBuffer threadContext();
 
+    /** Maps memory for this many records, which is never freed; returns null if there is none. */
+    static native ByteBuffer mapContexts(int count);
+
+    /** Returns the address of memory outside the heap. */
+    static native long addressOf(ByteBuffer memory);
+
     /**
      * Publishes the keys of these records. Callers hold a lock that all copies share. Returns 0, 17 (EEXIST) if other
      * code publishes a process context, or another errno.

@@ -18,7 +18,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * such attributes fit; if there are more, those of types that were used last are left out.
  *
  * <p>A process can have only one publisher. If another library publishes thread or process contexts already, this class
- * publishes none, and {@link #state()} says why. Nothing is published for virtual threads.
+ * publishes none, and {@link #state()} says why. For virtual threads, contexts are published only with TaskClock's
+ * agent.
  *
  * <p>Thread-safe. No method throws an exception.
  */
@@ -39,8 +40,10 @@ public final class ThreadContext {
     private static final int TYPES = 1;
     /** "on", or the reason why not; null until a copy has tried to start. */
     private static final int STATE = 2;
+    /** The records of virtual threads; see {@link VirtualContexts}. */
+    private static final int VIRTUAL = 3;
 
-    private static final int LENGTH = 3;
+    private static final int LENGTH = 4;
 
     private ThreadContext() {}
 
@@ -77,6 +80,7 @@ public final class ThreadContext {
         if (record.length == 0) return;
         if ((traceIdHigh | traceIdLow) == 0 || spanId == 0) ContextRecord.setTrace(record, 0, 0, 0, 0);
         else ContextRecord.setTrace(record, traceIdHigh, traceIdLow, spanId, traceFlags);
+        releaseIfUnused(record);
     }
 
     /** Publishes the current account of the calling thread, whose slot this is. Called when it has changed. */
@@ -95,10 +99,18 @@ public final class ThreadContext {
         int key = type.contextKey();
         ContextRecord.setAttribute(
                 record, key, account == null ? null : NamedAccount.attribute(ThreadSlot.account(account), key));
+        releaseIfUnused(record);
+    }
+
+    /** If a virtual thread has no open section, its slots, which refer to the record, are discarded, too. */
+    private static void releaseIfUnused(Object[] record) {
+        if (ContextRecord.isVirtual(record) && !ContextRecord.isValid(record))
+            Shared.VIRTUAL_THREADS.release(Thread.currentThread(), record);
     }
 
     private static Object[] ownRecord() {
-        if (ThreadType.isVirtual(Thread.currentThread())) return ContextRecord.NONE;
+        Thread thread = Thread.currentThread();
+        if (ThreadType.isVirtual(thread)) return Shared.VIRTUAL_THREADS.own(thread);
         ThreadLocal<Object[]> records = Shared.records();
         Object[] record = records.get();
         if (record == null) {
@@ -126,11 +138,13 @@ public final class ThreadContext {
         static final Object[] STATE_OF_PROCESS = (Object[]) CpuAccounts.shared("context-1", Shared::create);
         static final String START_STATE = start();
         static final boolean IS_ON = START_STATE.equals(ON);
+        static final VirtualContexts VIRTUAL_THREADS = new VirtualContexts((Object[]) STATE_OF_PROCESS[VIRTUAL]);
 
         private static Object[] create() {
             Object[] shared = new Object[LENGTH];
             shared[RECORDS] = new ThreadLocal<Object[]>();
             shared[TYPES] = new ArrayList<String>();
+            shared[VIRTUAL] = VirtualContexts.createShared();
             return shared;
         }
 
