@@ -302,6 +302,7 @@ static void print_context(pid_t thread) {
 }
 
 int main(int argc, char **argv) {
+    enum { MAX_MICROS = 50 };
     CHECK(argc >= 3);
     process = atoi(argv[1]);
     pid_t thread = atoi(argv[2]);
@@ -323,6 +324,7 @@ int main(int argc, char **argv) {
         }
         print_context(thread);
         CHECK(ptrace(PTRACE_CONT, thread, 0, 0) == 0);
+        usleep(i % MAX_MICROS);  // the thread goes on
     }
     return 0;
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * as specified by OpenTelemetry's OTEP 4947 (Thread Context) and OTEP 4719 (Process Context).
  *
  * <p>Off unless the JVM runs with {@code -Dtaskclock.thread.context=on}. Each change of a thread's account then takes
- * some 20 ns more. The account of type {@code tenant} becomes the attribute {@code taskclock.account.tenant}. Its value
+ * some 10 ns more. The account of type {@code tenant} becomes the attribute {@code taskclock.account.tenant}. Its value
  * is the name of the account, of which the first {@value ContextRecord#MAX_VALUE} bytes in UTF-8 are published. Six
  * such attributes fit; if there are more, those of types that were used last are left out.
  *
