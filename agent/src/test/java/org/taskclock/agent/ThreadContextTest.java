@@ -3,6 +3,7 @@
 package org.taskclock.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -67,7 +68,8 @@ class ThreadContextTest {
 
     @Test
     void shouldMountContextsOfVirtualThreads() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS) run(Virtual.class);
+        assumeThat(JvmLauncher.feature()).isGreaterThanOrEqualTo(JdkVersions.VIRTUAL_THREADS);
+        run(Virtual.class);
     }
 
     /** Two virtual threads that share a carrier. */
@@ -120,7 +122,7 @@ class ThreadContextTest {
             see("second after");
             FIRST.release();
             SECOND.acquireUninterruptibly();
-            section = TENANT.of("third").enter();
+            assertThat(TENANT.of("third").enter()).isNotNull();
             see("with a used record");
         }
 

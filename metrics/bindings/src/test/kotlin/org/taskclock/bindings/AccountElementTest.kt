@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test
 import org.taskclock.CpuAccount
 
 class AccountElementTest {
-    private val account = CpuAccount()
-    private val other = CpuAccount()
+    private val account = CpuAccount.create()
+    private val other = CpuAccount.create()
     private val work = CountedWork()
     private val otherWork = CountedWork()
 

@@ -16,7 +16,7 @@ import org.taskclock.CpuAccount
 class KotlinMainTest {
     @Test
     fun shouldTolerateRestoringTwice() {
-        val account = CpuAccount()
+        val account = CpuAccount.create()
         val work = CountedWork()
         val result = CompletableFuture<Int>()
         val main: suspend () -> Int = { withContext(AccountElement(account)) { work.run(42) } }
