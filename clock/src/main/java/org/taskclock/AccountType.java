@@ -73,6 +73,8 @@ public final class AccountType {
     private volatile AccountLimits limits;
     private volatile boolean isObserved;
     private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
+    /** The index of this type's key for profilers, plus 1; 0 until it is needed. */
+    private int contextKey;
 
     @SuppressWarnings("unchecked")
     AccountType(String name, Object[] shared) {
@@ -304,6 +306,11 @@ public final class AccountType {
 
     int details() {
         return (int) numbers.getOpaque(AccountTable.DETAILS);
+    }
+
+    int contextKey() {
+        if (contextKey == 0) contextKey = ThreadContext.key(name) + 1;
+        return contextKey - 1;
     }
 
     AccountTable table() {

@@ -20,7 +20,10 @@ final class NamedAccount extends CpuAccount {
     /** The {@link Distribution} of sections, as an AtomicLongArray; null until the account has a name of its own. */
     static final int DISTRIBUTION = 3;
 
-    private static final int LENGTH = 4;
+    /** The account as an attribute for profilers, as a byte[]; null until it is needed. */
+    private static final int ATTRIBUTE = 4;
+
+    private static final int LENGTH = 5;
 
     private final AccountType type;
     private final AtomicReferenceArray<Object> shared;
@@ -52,6 +55,16 @@ final class NamedAccount extends CpuAccount {
     static int hash(AtomicReferenceArray<Object> account) {
         int hash = name(account).hashCode();
         return (hash ^ hash >>> 16) << 1;
+    }
+
+    /** Returns the account as an attribute with the key of its type, for profilers. */
+    static byte[] attribute(AtomicReferenceArray<Object> account, int key) {
+        byte[] attribute = (byte[]) account.getAcquire(ATTRIBUTE);
+        if (attribute == null) {
+            attribute = ContextRecord.encode(key, name(account));
+            account.setRelease(ATTRIBUTE, attribute);
+        }
+        return attribute;
     }
 
     AccountType type() {
@@ -100,7 +113,9 @@ final class NamedAccount extends CpuAccount {
             if (ThreadSlot.hasManyCells(slot)) type.table().foldOwn(slot);
             cell = ThreadSlot.add(slot, shared);
         }
-        return new NamedSection(this, thread, slot, ThreadSlot.open(slot, cell, now, type.details()));
+        int position = ThreadSlot.open(slot, cell, now, type.details());
+        ThreadContext.update(type, slot);
+        return new NamedSection(this, thread, slot, position);
     }
 
     private boolean isDropped() {

@@ -42,6 +42,7 @@ final class NamedSection implements CpuSection {
             now = numbers[ThreadSlot.SINCE];
         }
         long nanos = ThreadSlot.close(slot, open, now, details);
+        ThreadContext.update(type, slot);
         if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0)
             type.table().release(slot);
         type.closed(account, nanos, details);

@@ -32,7 +32,10 @@ final class ThreadSlot {
     /** What each of these sections has used until the innermost one was last charged, as a long[]. */
     static final int STACK_NANOS = 4;
 
-    private static final int LENGTH = 5;
+    /** What profilers read about the thread; see {@link ThreadContext}. Null until it is needed. */
+    static final int CONTEXT = 5;
+
+    private static final int LENGTH = 6;
 
     // Numbers.
 
@@ -107,6 +110,16 @@ final class ThreadSlot {
     static Thread thread(Object[] slot) {
         Thread thread = (Thread) ((WeakReference<?>) slot[THREAD]).get();
         return thread != null && thread.isAlive() ? thread : null;
+    }
+
+    /** Returns the account that is charged now; null if no section is open. */
+    static AtomicReferenceArray<Object> current(Object[] slot) {
+        int depth = (int) numbers(slot)[DEPTH];
+        if (depth == 0) return null;
+        Object cell = ((Object[]) slot[STACK])[depth - 1];
+        Object[] cells = (Object[]) slot[CELLS];
+        for (int i = 0; i < cells.length; i += 2) if (cells[i + 1] == cell) return account(cells[i]);
+        return null;
     }
 
     static long[] numbers(Object[] slot) {
