@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import org.apache.kafka.common.internals.Plugin;
-import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ClientInformation;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.ApiKeys;
@@ -75,19 +73,16 @@ final class CostTest {
                 ClientInformation.EMPTY,
                 false);
         double[] nanos = new double[ROUNDS];
-        try (Metrics metrics = new Metrics()) {
-            RequestCpu reporter = Plugin.wrapInstance(new RequestCpu(), metrics, "metric.reporters")
-                    .get();
-            for (int i = 0; i < ROUNDS; i++) {
-                long start = System.nanoTime();
-                for (int j = 0; j < CALLS; j++) {
-                    reporter.requestStarted(request);
-                    reporter.topicStarted("topic");
-                    reporter.topicEnded();
-                    reporter.requestEnded();
-                }
-                nanos[i] = (double) (System.nanoTime() - start) / CALLS;
+        RequestCpu reporter = new RequestCpu();
+        for (int i = 0; i < ROUNDS; i++) {
+            long start = System.nanoTime();
+            for (int j = 0; j < CALLS; j++) {
+                reporter.requestStarted(request);
+                reporter.topicStarted("topic");
+                reporter.topicEnded();
+                reporter.requestEnded();
             }
+            nanos[i] = (double) (System.nanoTime() - start) / CALLS;
         }
         Arrays.sort(nanos);
         return nanos[ROUNDS / 2];
