@@ -80,18 +80,34 @@ public final class MountedTime {
                 Locale.ROOT,
                 "JDK %s, %d processors, %d drivers, medians of %d repetitions, lowest to highest in parentheses%n%n"
                         + "| drivers | machine | kernel, s | mounted / kernel | `ThreadMXBean` / kernel |"
-                        + " `TaskClock` / kernel | `CpuAccount` / kernel | load |%n|---|---|---:|---:|---:|---:|---:|---:|%n",
+                        + " `TaskClock` / kernel | `CpuAccount` / kernel | load |%n"
+                        + "|---|---|---:|---:|---:|---:|---:|---:|%n",
                 System.getProperty("java.runtime.version"),
                 PROCESSORS,
                 DRIVERS,
                 REPETITIONS);
         for (ThreadFactory threads : List.of(
                 Thread.ofPlatform().factory(), Thread.ofVirtual().factory())) {
-            for (int i = 0; i < 2; i++) run(threads, false);
+            warmUp(threads);
             measure(threads, "nothing else started", 0, false);
             measure(threads, "beside two busy processes per processor", 2 * PROCESSORS, false);
             measure(threads, "each quantum waits for 10 ms in native code", 0, true);
         }
+    }
+
+    @SuppressWarnings("try") // the section only needs to be open
+    private static void warmUp(ThreadFactory threads) throws InterruptedException {
+        Thread thread = threads.newThread(() -> {
+            for (int i = 0; i < 50_000; i++) {
+                try (CpuSection section = QUERY.enter()) {
+                    TaskClock.cpuNanos();
+                    THREADS.getCurrentThreadCpuTime();
+                }
+            }
+        });
+        thread.start();
+        thread.join();
+        for (int i = 0; i < 2; i++) run(threads, false);
     }
 
     private static void measure(ThreadFactory threads, String machine, int busy, boolean waits) throws Exception {

@@ -234,7 +234,7 @@ public final class ReadCpu {
                 values[values.length - 1]);
     }
 
-    /** What it costs to count an empty call, in a loop. */
+    /** The CPU time of counting an empty call, in a loop. */
     private static void printCosts() {
         Query query = new Query("cost");
         Runnable empty = () -> {};
@@ -249,15 +249,15 @@ public final class ReadCpu {
         }
         System.out.printf(
                 Locale.ROOT,
-                "Counting an empty call, ns: counter %s, account %s%n",
+                "CPU time of counting an empty call, ns: counter %s, account %s%n",
                 range(counter, 0),
                 range(account, 0));
     }
 
     private static double perCall(Runnable call) {
-        long start = System.nanoTime();
+        long start = kernelNanos();
         for (int i = 0; i < CALLS; i++) call.run();
-        return (double) (System.nanoTime() - start) / CALLS;
+        return (double) (kernelNanos() - start) / CALLS;
     }
 
     /** Returns the kernel's CPU time of the current kernel thread, CLOCK_THREAD_CPUTIME_ID. */

@@ -66,10 +66,14 @@ patched() {
   (cd "$target/$main" && "$home/bin/jar" xf "$here"/target/sources/trino-main-*-sources.jar \
     io/trino/execution/executor/{scheduler/FairScheduler,dedicated/SplitProcessor}.java \
     io/trino/operator/{Driver,OperationTimer,OperatorContext}.java)
+  # The server for tests does not let its configuration change this.
+  sed -i 's/Reservation<>(maxConcurrentTasks)/Reservation<>(Integer.getInteger("workers", maxConcurrentTasks))/' \
+    "$target/$main/io/trino/execution/executor/scheduler/FairScheduler.java"
   for patch in "${@:2}"; do patch -s -d "$target" -p1 <"$here/$patch.patch"; done
   "$home/bin/javac" -nowarn -XDignore.symbol.file -d "$target/classes" -cp "$here/target/classes:$here/target/lib/*" \
     $(find "$target/$main" -name '*.java')
 }
+patched platform
 patched virtual virtual-drivers
 patched taskclock virtual-drivers operator-cpu operator-user
 patched accounts virtual-drivers accounts

@@ -76,7 +76,7 @@ public final class TrinoCpuTest {
                         + " `totalScheduledTime` / kernel | `totalCpuTime` / kernel | queries / kernel |"
                         + " operators / kernel |%n|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|%n",
                 TrinoServer.WORKERS);
-        double platform = queries("platform", "ThreadMXBean", null, null, PLATFORM);
+        double platform = queries("platform", "ThreadMXBean", "platform", null, PLATFORM);
         double virtual = queries("virtual", "ThreadMXBean", "virtual", null, CARRIERS);
         double agent = queries("virtual", "ThreadMXBean", "virtual", "virtual=mxbean", CARRIERS);
         double taskClock = queries("virtual", "TaskClock", "taskclock", "vthreads=on", CARRIERS);

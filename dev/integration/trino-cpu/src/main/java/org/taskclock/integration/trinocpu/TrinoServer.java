@@ -33,9 +33,8 @@ final class TrinoServer {
               FROM customer c LEFT JOIN orders o ON c.custkey = o.custkey AND o.comment NOT LIKE '%special%requests%'
               GROUP BY c.custkey) GROUP BY orders ORDER BY 2 DESC, 1 DESC""");
 
-    /** How many drivers may run at a time. The default is Trino's. */
-    static final int WORKERS =
-            Integer.getInteger("workers", 2 * Runtime.getRuntime().availableProcessors());
+    /** How many drivers may run at a time. The default is that of Trino's server for tests. */
+    static final int WORKERS = Integer.getInteger("workers", 4);
 
     static final List<String> NAMES = List.of("aggregation", "join", "outer join");
 
@@ -49,8 +48,7 @@ final class TrinoServer {
     TrinoServer(String schema) {
         runner = new StandaloneQueryRunner(
                 testSessionBuilder().setCatalog("tpch").setSchema(schema).build(),
-                server -> server.addProperty("experimental.thread-per-driver-scheduler-enabled", "true")
-                        .addProperty("task.max-worker-threads", String.valueOf(WORKERS)));
+                server -> server.addProperty("experimental.thread-per-driver-scheduler-enabled", "true"));
         runner.installPlugin(new TpchPlugin());
         runner.createCatalog("tpch", "tpch", Map.of("tpch.splits-per-node", String.valueOf(Math.max(4, WORKERS))));
     }
