@@ -96,7 +96,7 @@ record AttachPlan(long pid, List<String> changes) {
             changes.add("redefines java.lang.VirtualThread, now or when the first virtual thread is created;"
                     + " all compiled code is discarded");
         }
-        if (accountsVirtualThreads) changes.add("adds five classes to java.lang, and 40 bytes to each virtual thread");
+        if (accountsVirtualThreads) changes.add("adds six classes to java.lang, and 40 bytes to each virtual thread");
         String bean = options.getOrDefault("bean", "on");
         if (!bean.equals("off")) {
             changes.add("registers the MXBean org.taskclock:type=TaskClock" + (bean.equals("read") ? ", read-only" : "")
