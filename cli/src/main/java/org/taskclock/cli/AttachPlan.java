@@ -103,7 +103,7 @@ record AttachPlan(long pid, List<String> changes) {
             changes.add("redefines java.lang.VirtualThread, now or when the first virtual thread is created;"
                     + " all compiled code is discarded");
         }
-        if (accountsVirtualThreads) changes.add("adds five classes to java.lang, and 40 bytes to each virtual thread");
+        if (accountsVirtualThreads) changes.add("adds six classes to java.lang, and 40 bytes to each virtual thread");
         List<String> accounts = List.of(options.getOrDefault("accounts", "off").split("\\+"));
         if (accounts.contains("endpoint"))
             changes.add("retransforms HttpServlet, four handler adapters of Spring MVC, and the calls of gRPC servers,"

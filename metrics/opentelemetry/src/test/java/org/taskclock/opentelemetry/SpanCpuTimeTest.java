@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -229,8 +230,9 @@ class SpanCpuTimeTest {
         }
 
         private static String expected(Span span) {
-            return "trace=" + span.getSpanContext().getTraceId() + " span="
-                    + span.getSpanContext().getSpanId() + " flags=01";
+            SpanContext ids = span.getSpanContext();
+            return "trace=" + ids.getTraceId() + " span=" + ids.getSpanId() + " flags="
+                    + ids.getTraceFlags().asHex();
         }
 
         private static String read() throws Exception {
