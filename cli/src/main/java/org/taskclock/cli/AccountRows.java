@@ -89,7 +89,8 @@ final class AccountRows {
     static String absence(Interval interval, String remedy) {
         return "process " + interval.pid() + ": no named accounts"
                 + (AgentOffer.hasAgent(interval)
-                        ? " yet: the program creates them with CpuAccounts"
+                        ? " yet: the program creates them with CpuAccounts, or taskclock attach --accounts endpoint finds"
+                                + " some"
                         : " without the agent: " + remedy);
     }
 }
