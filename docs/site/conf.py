@@ -29,7 +29,7 @@ html_theme_options = {"light_css_variables": {"font-stack": "system-ui, sans-ser
 
 extensions = ["myst_parser"]
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "docs/upstream/*.md", "deploy/README.md", "dev/fuzz/README.md",
+include_patterns = ["*.md", "docs/*.md", "docs/upstream/*.md", "deploy/README.md", "dev/fuzz/README.md", "lab/README.md",
                     "dev/integration/README.md", "dev/integration/*/README.md", "*/results/**.md", "dev/*/results/**.md"]
 exclude_patterns = ["**/target", ".git"]
 

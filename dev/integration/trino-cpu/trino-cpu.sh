@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# trino-cpu.sh [-j JAVA_HOME] [-o FILE]
+# trino-cpu.sh [-j JAVA_HOME] [-o FILE] [-w WORKERS]
 #
 # Compares the CPU time of Trino's queries, stages, and operators on platform and virtual threads with mounted time and
 # with the kernel's, and measures what user time for each operator costs.
 #
 #   -j JAVA_HOME  JDK 25 (default: JDK 25 in /usr/lib/jvm)
 #   -o FILE       file for the result (default: dev/integration/results/trino/cpu.md)
+#   -w WORKERS    how many drivers may run at a time; measures only Trino's own figures and the accounts
 #
 # Takes ten minutes after the build, which downloads Trino, applies the patches here to its sources, and installs
 # TaskClock locally. Needs gcc and patch. Exit codes: 0 success, 1 failure, 2 usage error.
@@ -22,13 +23,18 @@ die() {
 }
 
 home=
+workers=
 out=$root/dev/integration/results/trino/cpu.md
 while (($#)); do
   case $1 in
     -h | --help) sed -n '5,/^set/{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    -j | -o)
+    -j | -o | -w)
       [[ ${2-} ]] || die "$1: missing value: see trino-cpu.sh --help"
-      if [[ $1 == -j ]]; then home=$2; else out=$2; fi
+      case $1 in
+        -j) home=$2 ;;
+        -o) out=$2 ;;
+        -w) workers=$2 ;;
+      esac
       shift 2
       ;;
     *) die "$1: unknown argument: see trino-cpu.sh --help" ;;
@@ -58,15 +64,21 @@ patched() {
   rm -rf "$target"
   mkdir -p "$target/classes" "$target/$main"
   (cd "$target/$main" && "$home/bin/jar" xf "$here"/target/sources/trino-main-*-sources.jar \
-    io/trino/execution/executor/scheduler/FairScheduler.java io/trino/operator/{OperationTimer,OperatorContext}.java)
+    io/trino/execution/executor/{scheduler/FairScheduler,dedicated/SplitProcessor}.java \
+    io/trino/operator/{Driver,OperationTimer,OperatorContext}.java)
+  # The server for tests does not let its configuration change this.
+  sed -i 's/Reservation<>(maxConcurrentTasks)/Reservation<>(Integer.getInteger("workers", maxConcurrentTasks))/' \
+    "$target/$main/io/trino/execution/executor/scheduler/FairScheduler.java"
   for patch in "${@:2}"; do patch -s -d "$target" -p1 <"$here/$patch.patch"; done
   "$home/bin/javac" -nowarn -XDignore.symbol.file -d "$target/classes" -cp "$here/target/classes:$here/target/lib/*" \
     $(find "$target/$main" -name '*.java')
 }
+patched platform
 patched virtual virtual-drivers
 patched taskclock virtual-drivers operator-cpu operator-user
+patched accounts virtual-drivers accounts
 patched measure virtual-drivers operator-cpu operator-user measure
 
 mkdir -p "$(dirname -- "$out")"
 "$home/bin/java" --sun-misc-unsafe-memory-access=allow -Dagent="$root/agent/target/taskclock-agent.jar" \
-  -Dmodule="$here" -cp "$here/target/classes:$here/target/lib/*" org.taskclock.integration.trinocpu.TrinoCpuTest "$out"
+  -Dmodule="$here" ${workers:+-Dworkers="$workers"} -cp "$here/target/classes:$here/target/lib/*" org.taskclock.integration.trinocpu.TrinoCpuTest "$out"

@@ -118,6 +118,16 @@ static jlong unmountAddress(JNIEnv *env, jclass c) {
     return (jlong)clock_functions->unmount;
 }
 
+static jlong mountContextAddress(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return (jlong)clock_functions->mountContext;
+}
+
+static void mountContext(JNIEnv *env, jclass c, jlong record) {
+    (void)env, (void)c;
+    clock_functions->mountContext(record);
+}
+
 static jlong mount(JNIEnv *env, jclass c, jlong cpu, jlong user) {
     (void)env, (void)c;
     return clock_functions->mount(cpu, user);
@@ -186,6 +196,8 @@ static const JNINativeMethod natives[] = {
     {"freeYielder", "(I[J)Z", (void *)freeYielder},
     {"mountAddress", "()J", (void *)mountAddress},
     {"unmountAddress", "()J", (void *)unmountAddress},
+    {"mountContextAddress", "()J", (void *)mountContextAddress},
+    {"mountContext", "(J)V", (void *)mountContext},
     {"mount", "(JJ)J", (void *)mount},
     {"unmount", "()J", (void *)unmount},
     {"stopCarrying", "()V", (void *)stopCarrying},

@@ -156,4 +156,8 @@ const struct functions own_functions = {
     .stopCarrying = stop_carrying,
     .carriers = carriers,
     .sharedObject = shared_object,
+    .startContexts = start_contexts,
+    .threadContext = thread_context,
+    .mountContext = mount_context,
+    .publishContext = publish_context,
 };

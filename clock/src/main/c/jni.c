@@ -289,6 +289,50 @@ static jlong waitNanos(JNIEnv *env, jclass c) {
     return wait_nanos();
 }
 
+static jstring definesContext(JNIEnv *env, jclass c) {
+    (void)c;
+    const char *library;
+    if (!context_variable_is_defined(&library)) return 0;
+    // A name may contain any character.
+    char text[CHUNK];
+    int length = 0;
+    for (; library[length] && length < CHUNK - 1; length++)
+        text[length] = library[length] >= ' ' && library[length] <= '~' ? library[length] : '?';
+    text[length] = 0;
+    return (*env)->NewStringUTF(env, length ? text : "the program");
+}
+
+static jboolean startContexts(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->startContexts() != 0;
+}
+
+static jobject threadContext(JNIEnv *env, jclass c) {
+    (void)c;
+    void *record = clock_functions->threadContext();
+    return record ? (*env)->NewDirectByteBuffer(env, record, CONTEXT_LENGTH) : 0;
+}
+
+static jobject mapContexts(JNIEnv *env, jclass c, jint count) {
+    (void)c;
+    void *memory = map_pages((long)count * CONTEXT_LENGTH);
+    return memory ? (*env)->NewDirectByteBuffer(env, memory, (jlong)count * CONTEXT_LENGTH) : 0;
+}
+
+static jlong addressOf(JNIEnv *env, jclass c, jobject memory) {
+    (void)c;
+    return (jlong)(*env)->GetDirectBufferAddress(env, memory);
+}
+
+static jint publishContext(JNIEnv *env, jclass c, jbyteArray payload) {
+    (void)c;
+    jbyte *copy = (*env)->GetByteArrayElements(env, payload, 0);
+    if (!copy) return ENOMEM;
+    jint error = clock_functions->publishContext(copy, (*env)->GetArrayLength(env, payload));
+    (*env)->ReleaseByteArrayElements(env, payload, copy, JNI_ABORT);
+    return error;
+}
+
 static const JNINativeMethod library_methods[] = {
     {"bind", "(Ljava/lang/Class;)V", (void *)bind},
     {"address", "(Ljava/lang/String;)J", (void *)address},
@@ -328,6 +372,12 @@ static const JNINativeMethod library_methods[] = {
     {"rawNanos", "(II)J", (void *)rawNanos},
     {"sharedObject", "(Ljava/lang/Object;)Ljava/lang/Object;", (void *)sharedObject},
     {"waitNanos", "()J", (void *)waitNanos},
+    {"definesContext", "()Ljava/lang/String;", (void *)definesContext},
+    {"startContexts", "()Z", (void *)startContexts},
+    {"threadContext", "()Ljava/nio/ByteBuffer;", (void *)threadContext},
+    {"mapContexts", "(I)Ljava/nio/ByteBuffer;", (void *)mapContexts},
+    {"addressOf", "(Ljava/nio/ByteBuffer;)J", (void *)addressOf},
+    {"publishContext", "([B)I", (void *)publishContext},
 };
 
 // Returns the class that is loading us. Its name is in a system property, and its own class loader resolves it.

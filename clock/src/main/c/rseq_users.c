@@ -21,16 +21,6 @@ enum { CHUNK = 16 * PAGE };
 static int64_t searched_libraries = -1;
 static const char *user;
 
-// The beginning of struct dl_phdr_info (dl_iterate_phdr(3)), which all libcs with this function have in common.
-struct library_info {
-    uint64_t address;
-    const char *name;
-    const void *headers;
-    uint16_t header_count;
-    uint64_t loads, unloads;
-};
-extern int dl_iterate_phdr(int (*)(struct library_info *, size_t, void *), void *) __attribute__((weak));
-
 static int copy_loads(struct library_info *library, size_t size, void *into) {
     (void)size;
     *(int64_t *)into = (int64_t)library->loads;
@@ -49,11 +39,6 @@ static const char *file_name(const char *path) {
     for (; *path; path++)
         if (*path == '/') name = path + 1;
     return name;
-}
-
-static int starts_with(const char *text, const char *prefix) {
-    while (*prefix && *text == *prefix) text++, prefix++;
-    return !*prefix;
 }
 
 // The dynamic linker registers the area of the first thread, and libc those of all others.

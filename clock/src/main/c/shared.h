@@ -46,6 +46,11 @@ static inline int strings_equal(const char *a, const char *b) {
     return *a == *b;
 }
 
+static inline int starts_with(const char *text, const char *prefix) {
+    while (*prefix && *text == *prefix) text++, prefix++;
+    return !*prefix;
+}
+
 // Ids of the calling thread's CPU clocks. Bits [31:3] are the bitwise complement of the thread id (0: the caller), bit
 // 2 marks a thread clock, and bits [1:0] select what is counted. For id 0 the kernel needs no thread lookup
 // (kernel/time/posix-cpu-timers.c).
@@ -115,6 +120,10 @@ struct functions {
     void (*stopCarrying)(void);
     int32_t (*carriers)(int64_t *into, int32_t capacity);
     void *(*sharedObject)(void *candidate);
+    int32_t (*startContexts)(void);
+    void *(*threadContext)(void);
+    void (*mountContext)(int64_t record);
+    int32_t (*publishContext)(const void *payload, int32_t length);
 };
 
 // The ways to read CPU time. The numbers are those of org.taskclock.Backend. 0 is the state before selection.

@@ -16,6 +16,7 @@
 //   rseq_users.c   finds other code that uses restartable sequences
 //   maps.h, .c     reads /proc/self/maps
 //   probe.c        tests whether this kernel removes the markers
+//   context.c      what each thread works on, for eBPF profilers
 //   clock.c        the function table and the selection of the backend
 //   shared.h, .c   shares the first copy's functions and state with all copies in the process
 //   hotspot.c      finds the kernel thread id of a java.lang.Thread
@@ -82,6 +83,8 @@ struct process_state {
     struct slots areas __attribute__((aligned(128)));  // rseq areas that we registered
     struct slots carriers;
     int64_t carrier_count;  // records that have been used at least once
+    struct slots contexts;  // of threads, for profilers
+    struct process_context *published_context;
     struct readings_page *readings_page;
     struct own_reading *readings[READING_CHAINS];
 } __attribute__((aligned(MAX_KERNEL_PAGE)));  // wiped on fork, which works on whole pages
@@ -144,6 +147,18 @@ uint32_t rseq_area_length(int backend);
 // Registers an area of that length as libc would, and on backends with areas of our own, replaces it by such an area.
 volatile uint64_t *rseq_register(void *memory, uint32_t length, int backend);  // null if the kernel refuses
 
+// ---- libc, if it has this function
+
+// The beginning of struct dl_phdr_info (dl_iterate_phdr(3)), which all libcs with this function have in common.
+struct library_info {
+    uint64_t address;
+    const char *name;
+    const void *headers;
+    uint16_t header_count;
+    uint64_t loads, unloads;
+};
+extern int dl_iterate_phdr(int (*)(struct library_info *, size_t, void *), void *) __attribute__((weak));
+
 // ---- rseq_users.c
 
 uint32_t rseq_signature(void);
@@ -154,6 +169,17 @@ const char *rseq_user(void);
 // ---- probe.c
 
 int probe_markers(int backend, uint64_t marker);  // returns a PROBE_ result; takes a few tens of ms
+
+// ---- context.c
+
+enum { CONTEXT_LENGTH = 640 };
+// Returns 1 and the name of the loaded library that defines the variable which profilers look for; 0 if there is none.
+int context_variable_is_defined(const char **library);
+int32_t start_contexts(void);  // returns 0 if the library that defines the variable for us has not been loaded
+void *thread_context(void);    // makes profilers find a record for the calling thread; null if out of memory
+void mount_context(int64_t record);  // makes profilers find a record for the calling thread; 0: none, < 0: no change
+// Publishes the keys of the records. Callers must hold a lock. Returns 0, EEXIST if other code publishes, or an errno.
+int32_t publish_context(const void *payload, int32_t length);
 
 // ---- clock.c
 

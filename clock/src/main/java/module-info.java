@@ -5,6 +5,10 @@
 module org.taskclock {
     requires transitive java.management;
     requires transitive jdk.management;
+    requires static jdk.jfr;
 
     exports org.taskclock;
+    // The recorder creates the settings of events.
+    exports org.taskclock.internal to
+            jdk.jfr;
 }

@@ -31,6 +31,7 @@
 #include "maps.c"
 #include "rseq_users.c"
 #include "rseq.c"
+#include "context.c"
 #include "clock.c"
 
 const char library_identity[] = "a check";

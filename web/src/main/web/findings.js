@@ -17,7 +17,7 @@ export function highlightOf(finding) {
   if (finding.thread) return 'name:' + finding.thread;
   if (finding.pool) return 'pool:' + finding.pool;
   const quoted = /"(.+)"/.exec(finding.text);
-  if (quoted) return (/\bpool "/.test(finding.text) ? 'pool:' : 'name:') + quoted[1];
+  if (quoted) return (/\b(pool|account) "/.test(finding.text) ? 'pool:' : 'name:') + quoted[1];
   return finding.threads ? 'kind:' + finding.threads : '';
 }
 

@@ -10,13 +10,19 @@ module org.taskclock.micrometer {
     requires transitive micrometer.observation;
     requires transitive org.taskclock.bindings;
     requires transitive org.taskclock.metrics;
-    // Only for the auto-configuration, which is ignored without Spring Boot.
+    // Only for the auto-configurations, which is ignored without Spring Boot.
+    requires static jakarta.servlet;
+    requires static spring.beans;
     requires static spring.boot;
     requires static spring.boot.autoconfigure;
     requires static spring.context;
+    requires static spring.core;
+    requires static spring.jcl;
+    requires static spring.web;
+    requires static spring.webmvc;
 
     exports org.taskclock.micrometer;
 
-    // Spring Boot creates the auto-configuration and its properties by reflection.
+    // Spring Boot creates the auto-configurations and their properties by reflection.
     opens org.taskclock.micrometer;
 }

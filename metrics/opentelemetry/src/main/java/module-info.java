@@ -10,7 +10,9 @@ module org.taskclock.opentelemetry {
     requires transitive org.taskclock.bindings;
     requires transitive org.taskclock.metrics;
     requires java.logging;
-    // Only for spans.
+    // Only for histograms and spans.
+    requires static transitive io.opentelemetry.sdk.common;
+    requires static transitive io.opentelemetry.sdk.metrics;
     requires static transitive io.opentelemetry.sdk.trace;
     // Only for the extension of OpenTelemetry's agent, which loads it from the class path.
     requires static io.opentelemetry.javaagent_extension_api;

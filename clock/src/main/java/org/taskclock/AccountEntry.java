@@ -7,8 +7,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * A named account in one reading: its usage now, and its state, which readers of all copies of the library share. No
- * total ever decreases, although a reader may miss what a thread moves from its slot to the account at that moment, and
- * may read a thread's clock slightly ahead of the thread itself.
+ * total ever decreases, although a reader may read a thread's clock slightly ahead of the thread itself.
  */
 final class AccountEntry {
     // Elements of the state.
@@ -42,6 +41,10 @@ final class AccountEntry {
         for (int i = 0; i < now.length; i++) now[i] = counters.get(i);
     }
 
+    String name() {
+        return NamedAccount.name(account);
+    }
+
     /** Adds what a thread has not yet added to the account. */
     void add(int counter, long more) {
         isInUse = true;
@@ -64,7 +67,10 @@ final class AccountEntry {
     }
 
     boolean hasIncreased() {
-        return increase() > 0 || now[AccountCounters.SECTIONS] > state[TOTAL + AccountCounters.SECTIONS];
+        for (int i = 0; i < now.length; i++) {
+            if (now[i] > state[TOTAL + i]) return true;
+        }
+        return false;
     }
 
     double score() {
@@ -108,15 +114,14 @@ final class AccountEntry {
 
     void startDistribution() {
         if (account.getPlain(NamedAccount.DISTRIBUTION) == null)
-            account.setRelease(NamedAccount.DISTRIBUTION, new AtomicLongArray(Distribution.BUCKETS));
+            account.setRelease(NamedAccount.DISTRIBUTION, new AtomicLongArray(Distribution.LENGTH));
     }
 
     AccountUsage rowUsage(AccountType type) {
         long[] row = new long[AccountCounters.COUNT];
         for (int i = 0; i < row.length; i++) row[i] = row(i);
         AtomicLongArray distribution = (AtomicLongArray) account.getPlain(NamedAccount.DISTRIBUTION);
-        return usage(
-                type, NamedAccount.name(account), row, distribution == null ? null : new Distribution(distribution));
+        return usage(type, name(), row, distribution == null ? null : new Distribution(distribution));
     }
 
     static AccountUsage usage(AccountType type, String name, long[] counters, Distribution distribution) {
@@ -135,12 +140,17 @@ final class AccountEntry {
                 distribution);
     }
 
-    /** Returns the usage of the account alone. */
-    CpuUsage usage(boolean hasBytes) {
+    /** Returns the CPU time of the account alone. */
+    long cpuNanos() {
         long cpu = Math.max(now[AccountCounters.CPU], state[TOTAL + AccountCounters.CPU]);
         state[REPORTED_CPU] = Math.max(state[REPORTED_CPU], cpu);
+        return state[REPORTED_CPU];
+    }
+
+    /** Returns the usage of the account alone. */
+    CpuUsage usage(boolean hasBytes) {
         return new CpuUsage(
-                state[REPORTED_CPU],
+                cpuNanos(),
                 hasBytes ? now[AccountCounters.BYTES] : -1,
                 now[AccountCounters.UNCOUNTED],
                 now[AccountCounters.UNCLOSED],

@@ -7,7 +7,8 @@ import java.util.List;
 
 /**
  * A reading of all accounts of one type. The CPU times of {@code accounts}, {@code retired}, and {@code unaccounted}
- * add up to that of the process, or exceed it by less than what the process used during the reading.
+ * add up to that of the process as the reading began, or exceed it by what sections used since. The kernel updates the
+ * CPU time of a process at ticks, so it can lag by one tick for each processor.
  *
  * @param type the name of the type
  * @param accounts the accounts with a row of their own, and {@link AccountType#OTHER} if there are more; the busiest

@@ -3,6 +3,7 @@
 package org.taskclock;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 
 /**
  * Reads the accounts of a type, and decides which of them have a row of their own. Readers of all copies of the library
@@ -43,7 +45,7 @@ final class AccountTable {
 
     private final AccountType type;
     private final ReentrantLock lock;
-    /** Accounts that are no longer registered, but may still be in use. Guarded by the lock. */
+    /** Accounts that were dropped from the registry, but got usage since the last reading. Guarded by the lock. */
     private final List<AtomicReferenceArray<Object>> dropped;
 
     private final SlotReader slots;
@@ -54,27 +56,46 @@ final class AccountTable {
         this.type = type;
         this.lock = lock;
         this.dropped = dropped;
-        this.slots = new SlotReader(type.name(), type.threads());
+        this.slots = new SlotReader(type.name(), type.threads(), dropped);
     }
 
     AccountReading read() {
         lock.lock();
         try {
+            // First, so that sections that run now do not count as outside of sections for ever.
+            CpuTime processTime = process.now();
             List<OpenSection> open = new ArrayList<>();
             List<AccountEntry> entries = update(open);
-            return reading(entries, longestFirst(open));
+            return reading(entries, longestFirst(open), processTime);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Returns the sections that are open now. */
-    List<OpenSection> openSections() {
+    /** Returns the CPU time of the accounts with open sections, by name. */
+    Map<String, Long> openAccounts() {
         lock.lock();
         try {
             List<OpenSection> open = new ArrayList<>();
-            slots.read(Map.of(), open);
-            return open;
+            slots.read(account -> null, open);
+            return cpuNanos(open.stream().map(OpenSection::name).collect(Collectors.toSet()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the CPU time of accounts by name, without those that do not exist. */
+    Map<String, Long> cpuNanos(Collection<String> names) {
+        lock.lock();
+        try {
+            slots.foldEnded();
+            Map<AtomicReferenceArray<Object>, AccountEntry> entries = new HashMap<>();
+            for (String name : names) {
+                AtomicReferenceArray<Object> account = type.find(name);
+                if (account != null) entries.put(account, new AccountEntry(account));
+            }
+            slots.read(entries::get, new ArrayList<>());
+            return entries.values().stream().collect(Collectors.toMap(AccountEntry::name, AccountEntry::cpuNanos));
         } finally {
             lock.unlock();
         }
@@ -86,18 +107,35 @@ final class AccountTable {
         try {
             slots.foldEnded();
             AccountEntry entry = new AccountEntry(account.shared());
-            slots.read(Map.of(account.shared(), entry), null);
+            slots.read(each -> each == entry.account ? entry : null, new ArrayList<>());
             return entry.usage((type.details() & AccountType.BYTES) != 0);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Adds the usage of ended threads to their accounts. Does nothing while another thread reads. */
+    /** Adds the usage of ended threads to their accounts. Like the next two methods, does nothing during a reading. */
     void foldEnded() {
+        ifUnlocked(slots::foldEnded);
+    }
+
+    /** Adds usage of the calling thread to its accounts. */
+    void foldOwn(Object[] slot) {
+        ifUnlocked(() -> slots.foldOwn(slot));
+    }
+
+    /** Adds all usage of the calling thread, which has no open section, to its accounts, and forgets its slot. */
+    void release(Object[] slot) {
+        ifUnlocked(() -> {
+            slots.foldAll(slot);
+            type.threads().remove(ThreadSlot.numbers(slot)[ThreadSlot.KEY]);
+        });
+    }
+
+    private void ifUnlocked(Runnable action) {
         if (!lock.tryLock()) return;
         try {
-            slots.foldEnded();
+            action.run();
         } finally {
             lock.unlock();
         }
@@ -105,26 +143,24 @@ final class AccountTable {
 
     /** Drops idle accounts, at most once in a while, and not while another thread reads. */
     void makeRoom() {
-        if (System.nanoTime() - roomMadeAt < IDLE_NANOS || !lock.tryLock()) return;
-        try {
-            update(null);
+        if (System.nanoTime() - roomMadeAt < IDLE_NANOS) return;
+        ifUnlocked(() -> {
             roomMadeAt = System.nanoTime();
-        } finally {
-            lock.unlock();
-        }
+            update(new ArrayList<>());
+        });
     }
 
     /** Brings the state of all accounts up to date. */
     private List<AccountEntry> update(List<OpenSection> open) {
         slots.foldEnded();
-        Map<Object, AccountEntry> byAccount = new HashMap<>();
-        // The counters first: a thread moves its usage from its slot to them, and nothing must be counted twice.
+        Map<AtomicReferenceArray<Object>, AccountEntry> byAccount = new HashMap<>();
         for (AtomicReferenceArray<Object> account : type.accounts().values())
             byAccount.put(account, new AccountEntry(account));
         for (AtomicReferenceArray<Object> account : dropped) byAccount.put(account, new AccountEntry(account));
         AccountEntry other = new AccountEntry(type.other().shared());
         byAccount.put(other.account, other);
-        slots.read(byAccount, open);
+        // Threads may also have used accounts that were dropped meanwhile.
+        slots.read(account -> byAccount.computeIfAbsent(account, AccountEntry::new), open);
         long now = System.nanoTime();
         double decay = Math.pow(0.5, Math.max(0, now - type.numbers().get(READ_AT)) / HALF_LIFE_NANOS);
         for (AccountEntry entry : byAccount.values()) entry.settle(decay, now);
@@ -132,6 +168,7 @@ final class AccountTable {
         List<AccountEntry> entries = new ArrayList<>(byAccount.values());
         nameBusiest(entries, other);
         for (AccountEntry entry : entries) count(entry);
+        dropped.clear();
         forgetIdle(entries, other, now);
         return entries;
     }
@@ -144,13 +181,14 @@ final class AccountTable {
         for (AccountEntry entry : entries) {
             increase += entry.increase();
             if (entry.isNamed()) named.add(entry);
-            else if (entry != other && entry.hasIncreased()) candidates.add(entry);
+            else if (entry != other && entry.hasIncreased() && !entry.isDropped()) candidates.add(entry);
         }
         candidates.sort(Comparator.comparingLong(AccountEntry::increase).reversed());
         named.sort(Comparator.comparingDouble(AccountEntry::score));
         int maxNames = (int) type.numbers().get(MAX_NAMES);
         int count = named.size();
         int replaced = 0;
+        for (; count > maxNames; count--) retire(named.get(replaced++));
         for (AccountEntry candidate : candidates) {
             boolean isBusy = candidate.increase() > BUSY_SHARE * increase;
             if (count < (isBusy ? maxNames : maxNames * 3 / 4)) {
@@ -158,19 +196,22 @@ final class AccountTable {
             } else if (isBusy
                     && replaced < named.size()
                     && candidate.score() > MIN_RATIO * named.get(replaced).score()) {
-                AccountEntry retired = named.get(replaced++);
-                retired.setNamed(false);
-                addRow(RETIRED, retired, 1);
+                retire(named.get(replaced++));
             } else {
                 break;
             }
-            addRow(RETIRED, candidate, -1);
+            addToRetired(candidate, -1);
             candidate.setNamed(true);
         }
     }
 
-    private void addRow(int first, AccountEntry entry, int sign) {
-        for (int i = 0; i < AccountCounters.COUNT; i++) type.numbers().addAndGet(first + i, sign * entry.row(i));
+    private void retire(AccountEntry entry) {
+        entry.setNamed(false);
+        addToRetired(entry, 1);
+    }
+
+    private void addToRetired(AccountEntry entry, int sign) {
+        for (int i = 0; i < AccountCounters.COUNT; i++) type.numbers().addAndGet(RETIRED + i, sign * entry.row(i));
     }
 
     /** Adds what an account has used since the last reading to its row, or to that of all others. */
@@ -184,20 +225,15 @@ final class AccountTable {
 
     /** Forgets idle accounts without a row if there are many. */
     private void forgetIdle(List<AccountEntry> entries, AccountEntry other, long now) {
-        // Dropped at least one idle time ago, so that a thread that had found the account has entered it since.
-        dropped.removeIf(account -> new AccountEntry(account).isIdle(now - 2 * IDLE_NANOS));
         if (type.accounts().mappingCount() < AccountType.CAPACITY / 2) return;
         for (AccountEntry entry : entries) {
             if (entry == other || entry.isNamed() || entry.isDropped() || !entry.isIdle(now - IDLE_NANOS)) continue;
+            type.accounts().remove(entry.name());
             entry.drop();
-            String name = NamedAccount.name(entry.account);
-            type.accounts().remove(name);
-            type.removeLimit(name);
-            dropped.add(entry.account);
         }
     }
 
-    private AccountReading reading(List<AccountEntry> entries, List<OpenSection> open) {
+    private AccountReading reading(List<AccountEntry> entries, List<OpenSection> open, CpuTime processTime) {
         List<AccountUsage> rows = new ArrayList<>();
         long cpu = 0;
         long user = 0;
@@ -213,8 +249,16 @@ final class AccountTable {
         AccountUsage retired = row(AccountReading.RETIRED, RETIRED);
         if (other.cpuNanos() + other.sections() + other.uncounted() > 0) rows.add(other);
         CpuTime unaccounted = unaccounted(
-                cpu + other.cpuNanos() + retired.cpuNanos(), user + other.userNanos() + retired.userNanos());
-        return new AccountReading(type.name(), List.copyOf(rows), retired, unaccounted, entries.size() - 1, open);
+                processTime,
+                cpu + other.cpuNanos() + retired.cpuNanos(),
+                user + other.userNanos() + retired.userNanos());
+        return new AccountReading(
+                type.name(),
+                List.copyOf(rows),
+                retired,
+                unaccounted,
+                type.accounts().size(),
+                open);
     }
 
     private AccountUsage row(String name, int first) {
@@ -224,8 +268,7 @@ final class AccountTable {
     }
 
     /** Returns the CPU time of the process that is not in any row. */
-    private CpuTime unaccounted(long cpu, long user) {
-        CpuTime now = process.now();
+    private CpuTime unaccounted(CpuTime now, long cpu, long user) {
         if (now.cpuNanos() < 0) return CpuTime.UNKNOWN;
         AtomicLongArray numbers = type.numbers();
         long lastCpu = numbers.get(UNACCOUNTED_CPU);

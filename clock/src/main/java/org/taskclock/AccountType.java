@@ -20,10 +20,10 @@ import java.util.function.Consumer;
  *
  * <p><b>Limited number.</b> At most {@value #DEFAULT_MAX_NAMES} accounts are shown under their name, see
  * {@link #maxNames}. The rest is shown together as {@value #OTHER}. Names are given to the busiest: three quarters go
- * to those that come first, and the last quarter to accounts that use at least 1 % of the type's CPU time between two
+ * to those that come first, and the last quarter to accounts that use more than 1 % of the type's CPU time between two
  * readings. If all names are taken, such an account replaces one that is much less busy. No row ever decreases, also if
  * an account gets its name back. Accounts without a name that have been idle for 10 s may be forgotten once there are
- * {@value #CAPACITY}; their time stays in {@value #OTHER}.
+ * {@value #CAPACITY}; their time stays in {@value #OTHER}, and a later section of that name starts a new account.
  *
  * <p>Thread-safe.
  */
@@ -36,9 +36,6 @@ public final class AccountType {
 
     /** The number of accounts that are distinguished. */
     static final int CAPACITY = 100_000;
-
-    /** Longer names are cut. */
-    static final int MAX_NAME_LENGTH = 200;
 
     // Details.
 
@@ -63,40 +60,41 @@ public final class AccountType {
 
     /** By name. */
     private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts;
-    /** Those of platform threads that have ever entered an account, and of virtual threads that are in one. */
-    private final ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads;
+    /** By thread id: platform threads that have ever entered an account, and virtual threads that are in one. */
+    private final ConcurrentHashMap<Long, Object[]> threads;
     /** That of the calling platform thread. */
-    private final ThreadLocal<AtomicReferenceArray<Object>> ownSlot;
+    private final ThreadLocal<Object[]> ownSlot;
 
     private final AtomicLongArray numbers;
     private final NamedAccount other;
     private final AccountTable table;
 
-    private final ConcurrentHashMap<String, CpuLimit> limits = new ConcurrentHashMap<>();
     private final CopyOnWriteArrayList<SectionListener> listeners = new CopyOnWriteArrayList<>();
+    private volatile AccountLimits limits;
     private volatile boolean isObserved;
-    private volatile long limitNanos = -1;
-    private volatile Consumer<String> limitCallback;
     private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
+    /** The index of this type's key for profilers, plus 1; 0 until it is needed. */
+    private int contextKey;
 
     @SuppressWarnings("unchecked")
     AccountType(String name, Object[] shared) {
         this.name = name;
         this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[ACCOUNTS];
-        this.threads = (ConcurrentHashMap<Thread, AtomicReferenceArray<Object>>) shared[THREADS];
-        this.ownSlot = (ThreadLocal<AtomicReferenceArray<Object>>) shared[OWN_SLOT];
+        this.threads = (ConcurrentHashMap<Long, Object[]>) shared[THREADS];
+        this.ownSlot = (ThreadLocal<Object[]>) shared[OWN_SLOT];
         this.numbers = (AtomicLongArray) shared[NUMBERS];
         this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[OTHER_ACCOUNT]);
         this.table = new AccountTable(
                 this, (ReentrantLock) shared[LOCK], (List<AtomicReferenceArray<Object>>) shared[DROPPED]);
+        this.limits = new AccountLimits(accounts, -1, null);
     }
 
     /** Returns what all copies share of a new type. */
     static Object[] createShared() {
         Object[] shared = new Object[LENGTH];
         shared[ACCOUNTS] = new ConcurrentHashMap<String, AtomicReferenceArray<Object>>();
-        shared[THREADS] = new ConcurrentHashMap<Thread, AtomicReferenceArray<Object>>();
-        shared[OWN_SLOT] = new ThreadLocal<AtomicReferenceArray<Object>>();
+        shared[THREADS] = new ConcurrentHashMap<Long, Object[]>();
+        shared[OWN_SLOT] = new ThreadLocal<Object[]>();
         shared[LOCK] = new ReentrantLock();
         AtomicLongArray numbers = new AtomicLongArray(AccountTable.NUMBERS_LENGTH);
         numbers.set(AccountTable.MAX_NAMES, DEFAULT_MAX_NAMES);
@@ -118,24 +116,45 @@ public final class AccountType {
     /**
      * Returns an account. It can be kept, or looked up for each section.
      *
-     * @param id its name, which may be any text; only the first {@value #MAX_NAME_LENGTH} characters count
+     * @param id its name, which may be any text. A name of more than 200 characters is cut and ends in {@code ~}. What
+     *     has no encoding in UTF-8 is replaced with {@code ?}.
      * @return the account, which is created if necessary; {@value #OTHER} if there are too many
      */
     public CpuAccount of(String id) {
-        AtomicReferenceArray<Object> account = accounts.get(id);
-        return account == null ? create(id) : new NamedAccount(this, account);
+        return named(id);
     }
 
-    private CpuAccount create(String id) {
-        String bounded = id.length() > MAX_NAME_LENGTH ? id.substring(0, MAX_NAME_LENGTH) : id;
-        if (AccountReading.isReserved(bounded)) return other;
+    NamedAccount named(String id) {
+        boolean mayExist = id.length() <= PoolName.MAX_LENGTH + 1;
+        AtomicReferenceArray<Object> account = mayExist ? accounts.get(id) : null;
+        return account == null ? create(PoolName.bounded(id)) : new NamedAccount(this, account);
+    }
+
+    /** Returns the account with this name; null if there is none. */
+    AtomicReferenceArray<Object> find(String id) {
+        return AccountReading.isReserved(id) ? other.shared() : accounts.get(id);
+    }
+
+    private NamedAccount create(String id) {
+        if (AccountReading.isReserved(id)) return other;
         if (accounts.mappingCount() >= CAPACITY) table.makeRoom();
-        AtomicReferenceArray<Object> account = accounts.get(bounded);
+        AtomicReferenceArray<Object> account = accounts.get(id);
         if (account == null) {
             if (accounts.mappingCount() >= CAPACITY) return other;
-            account = accounts.computeIfAbsent(bounded, NamedAccount::create);
+            account = accounts.computeIfAbsent(id, NamedAccount::create);
         }
         return new NamedAccount(this, account);
+    }
+
+    /**
+     * Adds CPU time that was measured by other means than sections, such as that of threads which have ended.
+     *
+     * @param id the name of the account, as for {@link #of}
+     * @param time what to add; ignored if it is unknown
+     * @param sections what to add to the number of sections
+     */
+    public void add(String id, CpuTime time, long sections) {
+        if (time.isKnown()) ((NamedAccount) of(id)).add(time, sections);
     }
 
     /**
@@ -197,9 +216,7 @@ public final class AccountType {
     public void limit(long cpuNanos, Consumer<String> callback) {
         if (cpuNanos < 0) throw new IllegalArgumentException("negative limit: " + cpuNanos + " ns");
         if (callback == null) throw new NullPointerException("callback");
-        limits.clear();
-        limitCallback = callback;
-        limitNanos = cpuNanos;
+        limits = new AccountLimits(accounts, cpuNanos, callback);
         isObserved = true;
     }
 
@@ -208,15 +225,13 @@ public final class AccountType {
      * long.
      */
     public void check() {
-        for (OpenSection open : table.openSections()) {
-            NamedAccount account = (NamedAccount) of(open.name());
-            CpuLimit limit = account.limit();
-            if (limit != null && !limit.isReached()) account.check(limit);
-        }
+        AccountLimits current = limits;
+        if (!current.isEmpty()) table.openAccounts().forEach(current::check);
     }
 
     /**
      * Adds a listener, which is called for each section that this copy of the library has opened, after it is closed.
+     * The times that it receives add up to those of the accounts, except for sections that were never closed.
      *
      * @param listener the listener, which runs on the section's thread
      * @return closes the subscription
@@ -238,12 +253,12 @@ public final class AccountType {
     }
 
     /** Returns the slot of the calling thread. */
-    AtomicReferenceArray<Object> slot(Thread thread) {
+    Object[] slot(Thread thread) {
         if (ThreadType.isVirtual(thread)) {
-            AtomicReferenceArray<Object> slot = threads.get(thread);
+            Object[] slot = threads.get(JavaThreadId.of(thread));
             return slot != null ? slot : addSlot(thread, true);
         }
-        AtomicReferenceArray<Object> slot = ownSlot.get();
+        Object[] slot = ownSlot.get();
         if (slot == null) {
             slot = addSlot(thread, false);
             ownSlot.set(slot);
@@ -251,55 +266,51 @@ public final class AccountType {
         return slot;
     }
 
-    private AtomicReferenceArray<Object> addSlot(Thread thread, boolean isVirtual) {
-        if (!isVirtual && threads.size() >= sweepThreshold) {
+    /** Some pools clear a thread's local variables after each task, so the thread may have a slot already. */
+    private Object[] addSlot(Thread thread, boolean isVirtual) {
+        long id = JavaThreadId.of(thread);
+        long key = id >= 0 ? id : -1L - System.identityHashCode(thread);
+        Object[] slot = threads.get(key);
+        while (slot != null) {
+            if (ThreadSlot.thread(slot) == thread) return slot;
+            slot = threads.get(--key);
+        }
+        if (threads.size() >= sweepThreshold) {
             table.foldEnded();
             sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * threads.size());
         }
-        AtomicReferenceArray<Object> slot = ThreadSlot.create(thread, isVirtual);
-        threads.put(thread, slot);
+        slot = ThreadSlot.create(thread, isVirtual);
+        while (threads.putIfAbsent(key, slot) != null) key--;
+        ThreadSlot.numbers(slot)[ThreadSlot.KEY] = key;
         return slot;
     }
 
-    /** Forgets the slot of the calling thread, which has no open section. */
-    void releaseVirtual(Thread thread, AtomicReferenceArray<Object> slot) {
-        ThreadSlot.flush(slot);
-        threads.remove(thread);
-    }
-
     /** Called after a section has been closed. */
-    void closed(NamedAccount account, long nanos) {
-        if ((details() & DISTRIBUTION) != 0) account.recordDistribution(nanos);
+    void closed(NamedAccount account, long nanos, int details) {
+        if ((details & DISTRIBUTION) != 0) account.recordDistribution(nanos);
+        AccountEvents.Writers.write(name, account.name(), nanos);
         if (!isObserved) return;
         for (SectionListener listener : listeners) listener.closed(account.name(), nanos);
-        CpuLimit limit = account.limit();
-        if (limit != null && !limit.isReached()) account.check(limit);
+        CpuLimit limit = limit(account.name());
+        if (limit != null && limit.report(nanos)) account.check(limit);
     }
 
     void setLimit(String account, CpuLimit limit) {
-        limits.put(account, limit);
+        limits.set(account, limit);
         isObserved = true;
     }
 
     CpuLimit limit(String account) {
-        CpuLimit limit = limits.get(account);
-        if (limit != null || limitNanos < 0) return limit;
-        Consumer<String> callback = limitCallback;
-        return limits.computeIfAbsent(account, a -> new CpuLimit(limitNanos, () -> callback.accept(a)));
-    }
-
-    /** Forgets the limit of an account that the registry has dropped. */
-    void removeLimit(String account) {
-        limits.remove(account);
+        return limits.of(account);
     }
 
     int details() {
         return (int) numbers.getOpaque(AccountTable.DETAILS);
     }
 
-    static long waitNanos() {
-        Thread thread = Thread.currentThread();
-        return Library.isLoaded() && !ThreadType.isVirtual(thread) ? Library.waitNanos() : -1;
+    int contextKey() {
+        if (contextKey == 0) contextKey = ThreadContext.key(name) + 1;
+        return contextKey - 1;
     }
 
     AccountTable table() {
@@ -318,7 +329,7 @@ public final class AccountType {
         return accounts;
     }
 
-    ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads() {
+    ConcurrentHashMap<Long, Object[]> threads() {
         return threads;
     }
 }

@@ -21,9 +21,9 @@ import java.util.concurrent.ThreadFactory;
  * {@link AccountType#of} returns a named account, which tools, metrics, and the agent's bean show.
  *
  * <p><b>Threads.</b> All methods are thread-safe. A section must be closed on the thread that entered it. Entering and
- * closing each cost little more than one reading of {@link TaskClock#cpuNanos()}: they take no lock, share nothing
- * between threads while a thread stays with one account, and allocate at most the section. Reading an account takes a
- * lock that only readers share, and reads the clock of each thread that has an open section.
+ * closing each cost little more than one reading of {@link TaskClock#cpuNanos()}: they wait for no lock, rarely write
+ * what threads share, and allocate at most the section. Reading an account takes a lock that only readers share, and
+ * reads the clock of each thread that has an open section.
  *
  * <p><b>What is counted.</b> The CPU time of a thread, user and system together, while the thread has a section of the
  * account open. Nested sections of the same account count once. Sections of other accounts may be open on the same
@@ -59,6 +59,15 @@ public abstract sealed class CpuAccount permits TaskAccount, NamedAccount {
      */
     public static CpuAccount withAllocatedBytes() {
         return new TaskAccount(true);
+    }
+
+    /**
+     * Returns the name of a named account.
+     *
+     * @return the name; null for other accounts
+     */
+    public String name() {
+        return null;
     }
 
     /**

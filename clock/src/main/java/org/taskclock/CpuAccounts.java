@@ -5,6 +5,7 @@ package org.taskclock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
  * The named accounts of this process: who uses its CPU time, by tenant, query, endpoint, or whatever else a program
@@ -84,22 +85,26 @@ public final class CpuAccounts {
         return readings;
     }
 
+    /** Returns the object under this name that all copies share, and creates it if there is none. */
+    static Object shared(String name, Supplier<Object> create) {
+        return Registry.VERSIONS.computeIfAbsent(name, n -> create.get());
+    }
+
     /** Created at the first use of an account, because it loads the native library. */
     private static final class Registry {
+        /** What all copies share, by a name with the version of its layout. */
+        static final ConcurrentHashMap<String, Object> VERSIONS = find();
         /**
-         * By name of the type, the elements of an {@link AccountType}. The first element of the key is the version of
-         * their layout.
+         * By name of the type, the elements of an {@link AccountType}. The name of this map is the version of their
+         * layout.
          */
-        static final ConcurrentHashMap<String, Object> SHARED = find();
+        static final ConcurrentHashMap<String, Object> SHARED =
+                cast(VERSIONS.computeIfAbsent("1", version -> new ConcurrentHashMap<String, Object>()));
 
         private static ConcurrentHashMap<String, Object> find() {
-            ConcurrentHashMap<String, Object> versions = shared();
-            return cast(versions.computeIfAbsent("1", version -> new ConcurrentHashMap<String, Object>()));
-        }
-
-        private static ConcurrentHashMap<String, Object> shared() {
             ConcurrentHashMap<String, Object> own = new ConcurrentHashMap<>();
-            return Library.isAvailable() ? cast(Library.sharedObject(own)) : own;
+            Object shared = Library.isAvailable() ? Library.sharedObject(own) : own;
+            return shared == null ? own : cast(shared); // null if no memory is left
         }
 
         @SuppressWarnings("unchecked")

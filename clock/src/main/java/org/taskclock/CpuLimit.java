@@ -19,13 +19,14 @@ final class CpuLimit {
     private final Runnable callback;
     private final AtomicBoolean isReached = new AtomicBoolean();
     private final AtomicLong reported = new AtomicLong();
+    /** The limit is first checked at once, because the account may have used it already. */
     private volatile long checkThreshold;
+
     private volatile long allowance;
 
     CpuLimit(long nanos, Runnable callback) {
         this.nanos = nanos;
         this.callback = callback;
-        this.checkThreshold = nanos / 2;
     }
 
     /** Returns how much usage a thread may leave unreported. */
@@ -48,14 +49,9 @@ final class CpuLimit {
         reported.addAndGet(-reportedBefore);
         long left = nanos - total;
         if (left <= 0) return isReached.compareAndSet(false, true);
-        checkThreshold = left / 2;
+        checkThreshold = Math.max(left / 2, nanos / MIN_ALLOWANCE_DIVISOR);
         allowance = Math.max(left / 2 / Math.max(threads, 1), nanos / MIN_ALLOWANCE_DIVISOR);
         return false;
-    }
-
-    /** Returns true if this call is the first to find that a total reaches the limit. */
-    boolean reach(long total) {
-        return total >= nanos && isReached.compareAndSet(false, true);
     }
 
     boolean isReached() {

@@ -5,7 +5,10 @@ package org.taskclock;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Numbers of sections by their CPU time, in buckets whose width is an eighth of a power of two. */
+/**
+ * Numbers of sections by their CPU time, in buckets whose width is an eighth of a power of two. The last bucket, below
+ * 4.9 hours, also has longer sections.
+ */
 public final class Distribution {
     /** Buckets for each power of two, as a power of two. */
     private static final int PRECISION_BITS = 3;
@@ -15,22 +18,35 @@ public final class Distribution {
     private static final int MAX_BITS = 44;
 
     /** The number of buckets. */
-    static final int BUCKETS = (MAX_BITS - PRECISION_BITS + 1) * SUBBUCKETS;
+    private static final int BUCKETS = (MAX_BITS - PRECISION_BITS + 1) * SUBBUCKETS;
+
+    /** Copies of the library share arrays of this length: the buckets, and the sum of what is in them. */
+    static final int LENGTH = BUCKETS + 1;
 
     private final long[] counts;
+    private final long sumNanos;
 
     /**
      * Creates a distribution.
      *
-     * @param counts the number of sections in each bucket; may be shorter than the number of buckets
+     * @param counts the number of sections in each bucket; missing ones are 0, and more are ignored
+     * @param sumNanos the CPU time of these sections in nanoseconds
      */
-    public Distribution(long[] counts) {
-        this.counts = counts.clone();
+    public Distribution(long[] counts, long sumNanos) {
+        this.counts = Arrays.copyOf(counts, BUCKETS);
+        this.sumNanos = sumNanos;
     }
 
-    Distribution(AtomicLongArray counts) {
-        this.counts = new long[counts.length()];
-        Arrays.setAll(this.counts, counts::get);
+    Distribution(AtomicLongArray shared) {
+        counts = new long[BUCKETS];
+        Arrays.setAll(counts, shared::get);
+        sumNanos = shared.get(BUCKETS);
+    }
+
+    /** Counts a section in an array that copies of the library share. */
+    static void record(AtomicLongArray shared, long nanos) {
+        shared.getAndAdd(BUCKETS, nanos);
+        shared.getAndIncrement(bucket(nanos));
     }
 
     /**
@@ -59,16 +75,26 @@ public final class Distribution {
     /**
      * Returns the number of sections.
      *
-     * @return the number of sections that were closed since the account got a row of its own
+     * @return the number of sections that were closed since the account first had a row of its own, and its type
+     *     counted them
      */
     public long count() {
         return Arrays.stream(counts).sum();
     }
 
     /**
+     * Returns the CPU time of the sections that are counted.
+     *
+     * @return nanoseconds; unlike {@link AccountUsage#cpuNanos()}, without open sections and those closed earlier
+     */
+    public long sumNanos() {
+        return sumNanos;
+    }
+
+    /**
      * Returns the number of sections up to a CPU time.
      *
-     * @param nanos the CPU time in nanoseconds, which is rounded up to the next bound of a bucket
+     * @param nanos the CPU time in nanoseconds, which is rounded down to the bound of a bucket, by at most 11 %
      * @return the number of sections whose CPU time is less
      */
     public long countBelow(long nanos) {
@@ -81,10 +107,12 @@ public final class Distribution {
      * Returns a quantile.
      *
      * @param quantile from 0 to 1, such as 0.99
-     * @return the CPU time in nanoseconds that this part of the sections did not exceed, at most 12.5 % too high; -1 if
-     *     there is no section
+     * @return the CPU time in nanoseconds that this part of the sections did not exceed, too high by at most 12.5 % or
+     *     1 ns; -1 if there is no section
+     * @throws IllegalArgumentException if the quantile is not from 0 to 1
      */
     public long quantileNanos(double quantile) {
+        if (!(quantile >= 0 && quantile <= 1)) throw new IllegalArgumentException("quantile: " + quantile);
         long count = count();
         long rank = Math.max(1, (long) Math.ceil(quantile * count));
         long sum = 0;

@@ -3,6 +3,7 @@
 package org.taskclock;
 
 import java.io.File;
+import java.nio.ByteBuffer;
 import java.util.function.BiConsumer;
 
 /**
@@ -145,6 +146,19 @@ final class Library {
         if (failure != null && failure.contains("already loaded in another classloader"))
             return extractAndLoad(fileName);
         return failure == null ? null : failure + " (from -D" + PATH_PROPERTY + ")";
+    }
+
+    /** Loads the library that defines the variable for thread contexts. Returns null, or why that failed. */
+    static String loadContext() {
+        String clock = fileName(System.getProperty("os.name"), System.getProperty("os.arch"));
+        String fileName = clock.replace("libtaskclock", "libtaskclock-context");
+        String configured = System.getProperty(PATH_PROPERTY);
+        if (configured != null) {
+            File path = new File(configured).getAbsoluteFile();
+            File given = new File(path.isDirectory() ? path : path.getParentFile(), fileName);
+            if (given.isFile()) return load(given);
+        }
+        return extractAndLoad(fileName);
     }
 
     private static String extractAndLoad(String fileName) {
@@ -314,6 +328,27 @@ final class Library {
 
     /** Returns how long the calling thread was ready to run but had no processor; -1 if unknown. Takes 2 us. */
     static native long waitNanos();
+
+    /** Returns the loaded library that defines the variable for thread contexts; null if there is none. */
+    static native String definesContext();
+
+    /** Finds the variable of the library that {@link #loadContext} has loaded. Returns false if that fails. */
+    static native boolean startContexts();
+
+    /** Returns a new record of the calling thread, which profilers find; null if that fails. */
+    static native ByteBuffer threadContext();
+
+    /** Maps memory for this many records, which is never freed; returns null if there is none. */
+    static native ByteBuffer mapContexts(int count);
+
+    /** Returns the address of memory outside the heap. */
+    static native long addressOf(ByteBuffer memory);
+
+    /**
+     * Publishes the keys of these records. Callers hold a lock that all copies share. Returns 0, 17 (EEXIST) if other
+     * code publishes a process context, or another errno.
+     */
+    static native int publishContext(byte[] payload);
 
     /** Measures {@code count} bare system calls that read clock {@code id}; returns -1 if it cannot be read. */
     static native long rawNanos(int id, int count);

@@ -17,19 +17,22 @@ final class NamedAccount extends CpuAccount {
     static final int COUNTERS = 1;
     /** What readers know about the account, as a long[]; see {@link AccountEntry}. */
     static final int STATE = 2;
-    /** The numbers of sections by CPU time, as an AtomicLongArray; null until the account has a name of its own. */
+    /** The {@link Distribution} of sections, as an AtomicLongArray; null until the account has a name of its own. */
     static final int DISTRIBUTION = 3;
 
-    private static final int LENGTH = 4;
+    /** The account as an attribute for profilers, as a byte[]; null until it is needed. */
+    private static final int ATTRIBUTE = 4;
+
+    private static final int LENGTH = 5;
 
     private final AccountType type;
     private final AtomicReferenceArray<Object> shared;
-    private final AtomicLongArray counters;
+    private final int hash;
 
     NamedAccount(AccountType type, AtomicReferenceArray<Object> shared) {
         this.type = type;
         this.shared = shared;
-        this.counters = counters(shared);
+        this.hash = hash(shared);
     }
 
     static AtomicReferenceArray<Object> create(String name) {
@@ -48,11 +51,28 @@ final class NamedAccount extends CpuAccount {
         return (String) account.getPlain(NAME);
     }
 
+    /** Returns a hash code for the table of a thread. */
+    static int hash(AtomicReferenceArray<Object> account) {
+        int hash = name(account).hashCode();
+        return (hash ^ hash >>> 16) << 1;
+    }
+
+    /** Returns the account as an attribute with the key of its type, for profilers. */
+    static byte[] attribute(AtomicReferenceArray<Object> account, int key) {
+        byte[] attribute = (byte[]) account.getAcquire(ATTRIBUTE);
+        if (attribute == null) {
+            attribute = ContextRecord.encode(key, name(account));
+            account.setRelease(ATTRIBUTE, attribute);
+        }
+        return attribute;
+    }
+
     AccountType type() {
         return type;
     }
 
-    String name() {
+    @Override
+    public String name() {
         return name(shared);
     }
 
@@ -63,34 +83,58 @@ final class NamedAccount extends CpuAccount {
     /** Counts a closed section by its CPU time, if this account has a row of its own. */
     void recordDistribution(long nanos) {
         AtomicLongArray sections = (AtomicLongArray) shared.getAcquire(DISTRIBUTION);
-        if (sections != null) sections.getAndIncrement(Distribution.bucket(nanos));
+        if (sections != null) Distribution.record(sections, nanos);
     }
 
     void count(int counter) {
-        counters.getAndIncrement(counter);
+        counters(shared).getAndIncrement(counter);
+    }
+
+    /** Adds usage that no thread has pending. The CPU time comes last, because a reader limits the user time to it. */
+    void add(CpuTime time, long sections) {
+        AtomicLongArray counters = counters(shared);
+        counters.getAndAdd(AccountCounters.SECTIONS, sections);
+        counters.getAndAdd(AccountCounters.USER, time.userNanos());
+        counters.getAndAdd(AccountCounters.CPU, time.cpuNanos());
     }
 
     @Override
     public CpuSection enter() {
-        if (counters.getOpaque(AccountCounters.DROPPED) != 0)
-            return type.of(name()).enter();
-        Thread thread = Thread.currentThread();
         long now = TaskClock.pointNanos();
         if (now < 0) {
             count(AccountCounters.UNCOUNTED);
             return UncountedSection.INSTANCE;
         }
-        return NamedSection.open(this, type.slot(thread), now);
+        Thread thread = Thread.currentThread();
+        Object[] slot = type.slot(thread);
+        long[] cell = ThreadSlot.find(slot, shared, hash);
+        if (cell == null) {
+            if (isDropped()) return registered().enter();
+            if (ThreadSlot.hasManyCells(slot)) type.table().foldOwn(slot);
+            cell = ThreadSlot.add(slot, shared);
+        }
+        int position = ThreadSlot.open(slot, cell, now, type.details());
+        ThreadContext.update(type, slot);
+        return new NamedSection(this, thread, slot, position);
+    }
+
+    private boolean isDropped() {
+        return counters(shared).get(AccountCounters.DROPPED) != 0;
+    }
+
+    /** Returns the account of this name, after the registry may have dropped this one. */
+    private NamedAccount registered() {
+        return isDropped() ? type.named(name()) : this;
     }
 
     @Override
     public long cpuNanos() {
-        return type.table().usage(this).cpuNanos();
+        return type.table().usage(registered()).cpuNanos();
     }
 
     @Override
     public CpuUsage now() {
-        return type.table().usage(this);
+        return type.table().usage(registered());
     }
 
     @Override
@@ -110,6 +154,11 @@ final class NamedAccount extends CpuAccount {
 
     @Override
     void check(CpuLimit current) {
-        if (current.reach(cpuNanos())) current.runCallback();
+        long reported = current.reported();
+        check(current, reported, cpuNanos());
+    }
+
+    static void check(CpuLimit current, long reported, long total) {
+        if (current.update(reported, total, 1)) current.runCallback();
     }
 }

@@ -2,53 +2,49 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.atomic.AtomicReferenceArray;
-
 /** A section of a named account. */
 final class NamedSection implements CpuSection {
     private final NamedAccount account;
-    private final AtomicReferenceArray<Object> slot;
-    private final int position;
-    private final long epoch;
-    private boolean isOpen = true;
+    private final Thread thread;
+    private final Object[] slot;
+    private final int epoch;
+    /** In the stack; -1 once it is closed. */
+    private int position;
 
-    private NamedSection(NamedAccount account, AtomicReferenceArray<Object> slot, int position) {
+    NamedSection(NamedAccount account, Thread thread, Object[] slot, int position) {
         this.account = account;
+        this.thread = thread;
         this.slot = slot;
+        this.epoch = (int) ThreadSlot.numbers(slot)[ThreadSlot.EPOCH];
         this.position = position;
-        this.epoch = ThreadSlot.numbers(slot).getPlain(ThreadSlot.EPOCH);
-    }
-
-    static NamedSection open(NamedAccount account, AtomicReferenceArray<Object> slot, long now) {
-        int position =
-                ThreadSlot.open(slot, account.shared(), now, account.type().details());
-        return new NamedSection(account, slot, position);
     }
 
     @Override
     public void close() {
-        Thread thread = Thread.currentThread();
-        AtomicLongArray numbers = ThreadSlot.numbers(slot);
-        if (slot.getPlain(ThreadSlot.THREAD) != thread) {
+        long[] numbers = ThreadSlot.numbers(slot);
+        if (thread != Thread.currentThread()) {
             account.count(AccountCounters.CLOSED_ELSEWHERE);
-        } else if (!isOpen || numbers.getPlain(ThreadSlot.EPOCH) != epoch) {
+        } else if (position < 0 || (int) numbers[ThreadSlot.EPOCH] != epoch) {
             account.count(AccountCounters.CLOSED_TWICE);
         } else {
-            isOpen = false;
-            close(thread, numbers);
+            int open = position;
+            position = -1;
+            close(numbers, open);
         }
     }
 
-    private void close(Thread thread, AtomicLongArray numbers) {
+    private void close(long[] numbers, int open) {
         AccountType type = account.type();
+        int details = type.details();
         long now = TaskClock.pointNanos();
         if (now < 0) {
             account.count(AccountCounters.UNCOUNTED);
-            now = numbers.getPlain(ThreadSlot.SINCE);
+            now = numbers[ThreadSlot.SINCE];
         }
-        long nanos = ThreadSlot.close(slot, position, now, type.details());
-        if (numbers.getPlain(ThreadSlot.DEPTH) == 0 && ThreadType.isVirtual(thread)) type.releaseVirtual(thread, slot);
-        type.closed(account, nanos);
+        long nanos = ThreadSlot.close(slot, open, now, details);
+        ThreadContext.update(type, slot);
+        if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0)
+            type.table().release(slot);
+        type.closed(account, nanos, details);
     }
 }

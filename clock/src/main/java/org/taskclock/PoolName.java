@@ -5,7 +5,7 @@ package org.taskclock;
 /** The name of a thread pool, which its threads share. The agent, metrics, and all tools use the same names. */
 public final class PoolName {
     /** Longer names are cut. Some programs put a request or a statement into the name of a thread. */
-    private static final int MAX_LENGTH = 200;
+    static final int MAX_LENGTH = 200;
 
     private PoolName() {}
 
@@ -30,6 +30,11 @@ public final class PoolName {
             else if (i == 0 || !isDigit(threadName.charAt(i - 1))) pool.append('#');
         }
         return cut(pool);
+    }
+
+    /** Returns a text with the same limit of length, and without what has no encoding in UTF-8. */
+    static String bounded(String text) {
+        return cut(new StringBuilder(text.substring(0, Math.min(text.length(), MAX_LENGTH + 1))));
     }
 
     private static String cut(StringBuilder pool) {

@@ -2,108 +2,130 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.lang.invoke.VarHandle;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
 
 /**
- * Reads what threads have used since they last added their usage to an account. Callers hold the lock of the type of
- * accounts.
+ * Reads what threads have used since they last added their usage to an account, and adds that of ended threads. All of
+ * this happens under the lock of the type of accounts, so no reader misses usage that moves to an account, or counts it
+ * twice.
  */
 final class SlotReader {
-    /** With the thread's clock, which takes longer to read than a short section lasts. */
-    private static final int ATTEMPTS_WITH_CLOCK = 3;
-
-    private static final int MAX_ATTEMPTS = 200;
-
     private final String type;
-    private final ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads;
-    private final Map<Thread, ThreadClock> clocks = new HashMap<>();
+    private final ConcurrentHashMap<Long, Object[]> threads;
+    /** Accounts that were dropped from the registry, but got usage since. */
+    private final List<AtomicReferenceArray<Object>> dropped;
 
-    SlotReader(String type, ConcurrentHashMap<Thread, AtomicReferenceArray<Object>> threads) {
+    SlotReader(String type, ConcurrentHashMap<Long, Object[]> threads, List<AtomicReferenceArray<Object>> dropped) {
         this.type = type;
         this.threads = threads;
+        this.dropped = dropped;
     }
 
     /** Adds what ended threads have left to their accounts. */
     void foldEnded() {
         threads.values().removeIf(slot -> {
-            boolean hasEnded = !((Thread) slot.getPlain(ThreadSlot.THREAD)).isAlive();
-            if (hasEnded) ThreadSlot.fold(slot);
+            boolean hasEnded = ThreadSlot.thread(slot) == null;
+            if (hasEnded) foldAll(slot);
             return hasEnded;
         });
+    }
+
+    /** Adds all that a thread has left to its accounts. The usage of open sections was last seen by a reader. */
+    void foldAll(Object[] slot) {
+        ThreadSlot.countUnclosed(slot);
+        Object[] cells = ThreadSlot.cells(slot);
+        for (int i = 0; i < cells.length; i += 2) {
+            if (cells[i] == null) continue;
+            long[] cell = (long[]) cells[i + 1];
+            long unclosed = cell[AccountCell.SEEN] - cell[AccountCounters.CPU];
+            if (AccountCell.state(cell) != 0 && unclosed > 0)
+                AccountCell.close(cell, unclosed, ThreadSlot.userNanos(ThreadSlot.numbers(slot), unclosed));
+            fold(ThreadSlot.account(cells, i), cell);
+        }
+    }
+
+    /** Adds what the calling thread has used to the accounts that it has no open section of. */
+    void foldOwn(Object[] slot) {
+        Object[] cells = ThreadSlot.cells(slot);
+        for (int i = 0; i < cells.length; i += 2) {
+            Object cell = cells[i + 1];
+            if (cell != null && !ThreadSlot.isOnStack(slot, cell)) fold(ThreadSlot.account(cells, i), (long[]) cell);
+        }
+        ThreadSlot.forgetClosed(slot);
+    }
+
+    private void fold(AtomicReferenceArray<Object> account, long[] cell) {
+        AtomicLongArray counters = NamedAccount.counters(account);
+        for (int i = 0; i < AccountCounters.COUNT; i++) counters.getAndAdd(i, AccountCell.take(cell, i));
+        if (counters.get(AccountCounters.DROPPED) != 0) dropped.add(account);
     }
 
     /**
      * Adds the usage of all threads to the entries of their accounts.
      *
-     * @param entries by account
-     * @param open receives the sections that are open; may be null
+     * @param entries returns the entry of an account; null if its usage is not needed
+     * @param open receives the sections that are open
      */
-    void read(Map<?, AccountEntry> entries, List<OpenSection> open) {
+    void read(Function<AtomicReferenceArray<Object>, AccountEntry> entries, List<OpenSection> open) {
         long now = System.nanoTime();
-        clocks.keySet().removeIf(thread -> !threads.containsKey(thread));
-        for (AtomicReferenceArray<Object> slot : threads.values()) read(slot, entries, open, now);
-    }
-
-    private void read(
-            AtomicReferenceArray<Object> slot, Map<?, AccountEntry> entries, List<OpenSection> open, long now) {
-        AtomicLongArray numbers = ThreadSlot.numbers(slot);
-        Thread thread = (Thread) slot.getPlain(ThreadSlot.THREAD);
-        long[] copy = new long[ThreadSlot.NUMBER_COUNT];
-        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-            long sequence = numbers.getAcquire(ThreadSlot.SEQUENCE);
-            for (int i = 0; i < copy.length; i++) copy[i] = numbers.getOpaque(i);
-            Object current = slot.getOpaque(ThreadSlot.CURRENT);
-            Object pending = slot.getOpaque(ThreadSlot.PENDING);
-            // A thread that opens and closes sections all the time was charged just now.
-            boolean needsClock = current != null && attempt < ATTEMPTS_WITH_CLOCK && (sequence & 1) == 0;
-            long clock = needsClock ? clock(thread) : -1;
-            VarHandle.acquireFence();
-            if ((sequence & 1) != 0 || numbers.getOpaque(ThreadSlot.SEQUENCE) != sequence) {
-                Thread.onSpinWait();
-                continue;
-            }
-            if (pending != null) addPending(entries.get(pending), copy);
-            if (current == null) return;
-            long nanos = clock < 0 ? 0 : Math.max(0, clock - copy[ThreadSlot.SINCE]);
-            addCurrent(entries.get(current), numbers, nanos);
-            long openNanos = see(numbers, copy, nanos, now);
-            if (open != null) {
-                String account = NamedAccount.name(ThreadSlot.account(current));
-                open.add(new OpenSection(type, account, thread, openNanos, copy[ThreadSlot.SECTION_NANOS] + nanos));
-            }
-            return;
+        for (Object[] slot : threads.values()) {
+            read(slot, entries, open, now);
         }
     }
 
-    private long clock(Thread thread) {
-        if (thread == Thread.currentThread()) return TaskClock.pointNanos();
-        return clocks.computeIfAbsent(thread, ThreadClock::of).pointNanos();
+    private void read(
+            Object[] slot,
+            Function<AtomicReferenceArray<Object>, AccountEntry> entries,
+            List<OpenSection> open,
+            long now) {
+        Thread thread = ThreadSlot.thread(slot);
+        long[] numbers = ThreadSlot.numbers(slot);
+        Object[] cells = ThreadSlot.cells(slot);
+        OpenSection last = null;
+        for (int i = 0; i < cells.length; i += 2) {
+            AtomicReferenceArray<Object> account = ThreadSlot.account(cells, i);
+            if (account == null) continue;
+            long[] cell = (long[]) cells[i + 1];
+            AccountEntry entry = entries.apply(account);
+            long state = AccountCell.state(cell);
+            long clock = state == 0 || thread == null ? -1 : clock(thread);
+            long total = AccountCell.total(cell, state, clock);
+            if (state != 0 && thread != null) {
+                cell[AccountCell.SEEN] = total;
+                long openNanos = see(numbers, now);
+                long nanos = Math.min(total, ThreadSlot.sectionNanos(slot, clock));
+                last = new OpenSection(type, NamedAccount.name(account), thread, openNanos, nanos);
+            }
+            if (entry != null) add(entry, numbers, cell, total);
+        }
+        if (last != null) open.add(last);
     }
 
-    private static void addPending(AccountEntry entry, long[] numbers) {
-        if (entry == null) return;
-        for (int i = 0; i <= AccountCounters.SECTIONS; i++) entry.add(i, numbers[ThreadSlot.FIRST_PENDING + i]);
+    private static long clock(Thread thread) {
+        return thread == Thread.currentThread()
+                ? TaskClock.pointNanos()
+                : ThreadClock.of(thread).pointNanos();
     }
 
-    private static void addCurrent(AccountEntry entry, AtomicLongArray numbers, long nanos) {
-        if (entry == null) return;
-        entry.add(AccountCounters.CPU, nanos);
-        entry.add(AccountCounters.USER, ThreadSlot.userNanos(numbers, nanos));
+    private static void add(AccountEntry entry, long[] numbers, long[] cell, long total) {
+        long running = total - AccountCell.read(cell, AccountCounters.CPU);
+        entry.add(AccountCounters.CPU, total);
+        entry.add(
+                AccountCounters.USER,
+                AccountCell.read(cell, AccountCounters.USER) + ThreadSlot.userNanos(numbers, Math.max(0, running)));
+        for (int i = AccountCounters.WAIT; i < AccountCounters.COUNT; i++) entry.add(i, AccountCell.read(cell, i));
     }
 
-    /** Remembers what was read, in case the thread ends. Returns for how long the outermost section has been open. */
-    private static long see(AtomicLongArray numbers, long[] copy, long nanos, long now) {
-        numbers.setPlain(ThreadSlot.SEEN_NANOS, nanos);
-        numbers.setPlain(ThreadSlot.SEEN_SINCE, copy[ThreadSlot.SINCE]);
-        if (copy[ThreadSlot.SEEN_OPENING] == copy[ThreadSlot.OPENINGS]) return now - copy[ThreadSlot.SEEN_AT];
-        numbers.setPlain(ThreadSlot.SEEN_AT, now);
-        numbers.setPlain(ThreadSlot.SEEN_OPENING, copy[ThreadSlot.OPENINGS]);
+    /** Returns for how long the outermost section has been open, as far as readers know. */
+    private static long see(long[] numbers, long now) {
+        long opening = AccountCell.read(numbers, ThreadSlot.OPENINGS);
+        if (numbers[ThreadSlot.SEEN_OPENING] == opening) return now - numbers[ThreadSlot.SEEN_AT];
+        numbers[ThreadSlot.SEEN_AT] = now;
+        numbers[ThreadSlot.SEEN_OPENING] = opening;
         return 0;
     }
 }

@@ -2,81 +2,86 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The open sections of one thread in one type of accounts, and what it has used since it last added its usage to an
- * account. All copies of the library in a process share these slots, so a slot consists of arrays of JDK classes.
+ * The open sections of one thread in one type of accounts, and what it has used for each account. All copies of the
+ * library in a process share these slots, so a slot consists of arrays of JDK classes, and refers to the thread weakly.
  *
- * <p>Only the thread writes to its slot. It does so between {@link #begin} and {@link #end}, so that a reader on
- * another thread detects a change. The sections form a stack: only the innermost open one is charged.
+ * <p>Only the thread writes to its slot and its {@link AccountCell}s, except for what readers remember. The sections
+ * form a stack: only the innermost open one is charged, so at most one cell is open.
  */
 final class ThreadSlot {
     // Elements of the slot.
 
+    /** A WeakReference to the thread. */
     static final int THREAD = 0;
-    /** An AtomicLongArray. */
+    /** A long[]. */
     static final int NUMBERS = 1;
-    /** The account that is charged now; null if no section is open. */
-    static final int CURRENT = 2;
-    /** The account that the pending usage belongs to. */
-    static final int PENDING = 3;
-    /** The accounts of the open sections, outermost first, as an Object[]; null for those closed out of order. */
-    static final int STACK = 4;
-    /** What each of them has used so far, without the current one, as a long[]. */
-    static final int STACK_NANOS = 5;
+    /**
+     * A hash table of accounts and cells, as an Object[]: an account is followed by its cell. A reader that sees an
+     * account also sees its cell.
+     */
+    static final int CELLS = 2;
+    /** The cells of the open sections, outermost first, as an Object[]; null for those closed out of order. */
+    static final int STACK = 3;
+    /** What each of these sections has used until the innermost one was last charged, as a long[]. */
+    static final int STACK_NANOS = 4;
+
+    /** What profilers read about the thread; see {@link ThreadContext}. Null until it is needed. */
+    static final int CONTEXT = 5;
 
     private static final int LENGTH = 6;
 
     // Numbers.
 
-    /** Odd while the thread writes. */
-    static final int SEQUENCE = 0;
+    /** The key of the slot in {@link AccountType#threads}. */
+    static final int KEY = 0;
     /** The number of elements of the stack in use. */
     static final int DEPTH = 1;
     /** Changes when sections that were never closed are discarded. */
     static final int EPOCH = 2;
-    /** The thread's CPU time when the current account was last charged. */
+    /** The thread's CPU time when the innermost section was last charged. */
     static final int SINCE = 3;
 
-    static final int SINCE_WAIT = 4;
-    static final int SINCE_BYTES = 5;
-    /** The CPU time of the current section until then. */
-    static final int SECTION_NANOS = 6;
+    /** The details that were read when the innermost section was last charged. */
+    private static final int SINCE_DETAILS = 4;
+
+    private static final int SINCE_WAIT = 5;
+    private static final int SINCE_BYTES = 6;
 
     // The thread's times at the last reading of its user time, and the part of user time in between, as double.
-    static final int SPLIT_CPU = 7;
-    static final int SPLIT_USER = 8;
-    static final int USER_SHARE = 9;
+    private static final int SPLIT_CPU = 7;
+    private static final int SPLIT_USER = 8;
+    private static final int USER_SHARE = 9;
+    /** How much CPU time the thread must have used since then for another reading. */
+    private static final int MIN_SPLIT = 10;
 
-    /** The first of the pending counters; see {@link AccountCounters}. */
-    static final int FIRST_PENDING = 10;
+    private static final int CELL_COUNT = 11;
+    /** How often the thread entered a section while it had none. */
+    static final int OPENINGS = 12;
 
     // Written by readers, which hold the lock of the type.
 
-    /** The CPU time since {@link #SINCE} that the last reader has reported. */
-    static final int SEEN_NANOS = FIRST_PENDING + AccountCounters.COUNT;
     /** When a reader first saw the outermost section, by System.nanoTime, and the number of that section. */
-    static final int SEEN_AT = SEEN_NANOS + 1;
+    static final int SEEN_AT = 13;
 
-    static final int SEEN_OPENING = SEEN_AT + 1;
-    /** The value of {@link #SINCE} that SEEN_NANOS belongs to. */
-    static final int SEEN_SINCE = SEEN_OPENING + 1;
+    static final int SEEN_OPENING = 14;
 
-    /** How often the thread entered a section while it had none. */
-    static final int OPENINGS = SEEN_SINCE + 1;
-
-    /** How much CPU time the thread must have used since its user time was last read for another reading. */
-    private static final int MIN_SPLIT = OPENINGS + 1;
-
-    static final int NUMBER_COUNT = MIN_SPLIT + 1;
+    private static final int NUMBER_COUNT = 15;
 
     private static final int MIN_STACK = 4;
     /** Sections are not nested as deeply, so some were never closed. */
     private static final int MAX_STACK = 64;
+
+    /** In elements. */
+    private static final int MIN_TABLE = 8;
+    /** A thread with more cells adds them to their accounts. */
+    private static final int MAX_CELLS = 32;
 
     /**
      * Reading user time at each charge would double the cost. A shorter interval would say little anyway: user time
@@ -84,65 +89,136 @@ final class ThreadSlot {
      */
     private static final long MIN_SPLIT_NANOS = 250_000;
 
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Object[].class);
+
     private ThreadSlot() {}
 
-    static AtomicReferenceArray<Object> create(Thread thread, boolean isVirtual) {
-        AtomicReferenceArray<Object> slot = new AtomicReferenceArray<>(LENGTH);
-        slot.setPlain(THREAD, thread);
-        AtomicLongArray numbers = new AtomicLongArray(NUMBER_COUNT);
-        numbers.setPlain(MIN_SPLIT, isVirtual ? 0 : MIN_SPLIT_NANOS);
-        numbers.setPlain(USER_SHARE, Double.doubleToRawLongBits(1));
-        slot.setPlain(NUMBERS, numbers);
-        slot.setPlain(STACK, new Object[MIN_STACK]);
-        slot.setPlain(STACK_NANOS, new long[MIN_STACK]);
+    static Object[] create(Thread thread, boolean isVirtual) {
+        Object[] slot = new Object[LENGTH];
+        slot[THREAD] = new WeakReference<>(thread);
+        long[] numbers = new long[NUMBER_COUNT];
+        numbers[MIN_SPLIT] = isVirtual ? 0 : MIN_SPLIT_NANOS;
+        numbers[USER_SHARE] = Double.doubleToRawLongBits(1);
+        slot[NUMBERS] = numbers;
+        slot[CELLS] = new Object[MIN_TABLE];
+        slot[STACK] = new Object[MIN_STACK];
+        slot[STACK_NANOS] = new long[MIN_STACK];
         return slot;
     }
 
-    static AtomicLongArray numbers(AtomicReferenceArray<Object> slot) {
-        return (AtomicLongArray) slot.getPlain(NUMBERS);
+    /** Returns the thread; null if it has ended. */
+    static Thread thread(Object[] slot) {
+        Thread thread = (Thread) ((WeakReference<?>) slot[THREAD]).get();
+        return thread != null && thread.isAlive() ? thread : null;
     }
 
-    private static void begin(AtomicLongArray numbers) {
-        numbers.setOpaque(SEQUENCE, numbers.getPlain(SEQUENCE) + 1);
-        VarHandle.storeStoreFence();
+    /** Returns the account that is charged now; null if no section is open. */
+    static AtomicReferenceArray<Object> current(Object[] slot) {
+        int depth = (int) numbers(slot)[DEPTH];
+        if (depth == 0) return null;
+        Object cell = ((Object[]) slot[STACK])[depth - 1];
+        Object[] cells = (Object[]) slot[CELLS];
+        for (int i = 0; i < cells.length; i += 2) if (cells[i + 1] == cell) return account(cells[i]);
+        return null;
     }
 
-    private static void end(AtomicLongArray numbers) {
-        numbers.setRelease(SEQUENCE, numbers.getPlain(SEQUENCE) + 1);
+    static long[] numbers(Object[] slot) {
+        return (long[]) slot[NUMBERS];
     }
 
-    private static void add(AtomicLongArray numbers, int index, long more) {
-        numbers.setPlain(index, numbers.getPlain(index) + more);
+    /** Returns the cell of an account; null if there is none. */
+    static long[] find(Object[] slot, Object account, int hash) {
+        Object[] cells = (Object[]) slot[CELLS];
+        int mask = cells.length - 2;
+        for (int i = hash & mask; ; i = i + 2 & mask) {
+            Object found = cells[i];
+            if (found == account) return (long[]) cells[i + 1];
+            if (found == null) return null;
+        }
+    }
+
+    /** Adds a cell for an account that has none. Returns the cell. */
+    static long[] add(Object[] slot, AtomicReferenceArray<Object> account) {
+        long[] numbers = numbers(slot);
+        Object[] cells = cells(slot);
+        long[] cell = new long[AccountCell.LENGTH];
+        long count = numbers[CELL_COUNT] + 1;
+        if (4 * count > cells.length) {
+            Object[] larger = new Object[2 * cells.length];
+            for (int i = 0; i < cells.length; i += 2) {
+                if (cells[i] != null) put(larger, cells[i], cells[i + 1]);
+            }
+            ELEMENT.setRelease(slot, CELLS, larger);
+            cells = larger;
+        }
+        put(cells, account, cell);
+        numbers[CELL_COUNT] = count;
+        return cell;
+    }
+
+    /** Forgets the cells without open sections. Their usage has been added to their accounts. */
+    static void forgetClosed(Object[] slot) {
+        Object[] cells = cells(slot);
+        Object[] open = new Object[Math.min(cells.length, 4 * MAX_STACK)];
+        long count = 0;
+        for (int i = 0; i < cells.length; i += 2) {
+            if (!isOnStack(slot, cells[i + 1])) continue;
+            put(open, cells[i], cells[i + 1]);
+            count++;
+        }
+        ELEMENT.setRelease(slot, CELLS, open);
+        numbers(slot)[CELL_COUNT] = count;
+    }
+
+    /** Returns whether the cell belongs to a section that is open. */
+    static boolean isOnStack(Object[] slot, Object cell) {
+        Object[] stack = (Object[]) slot[STACK];
+        for (int i = 0; i < numbers(slot)[DEPTH]; i++) {
+            if (stack[i] == cell && cell != null) return true;
+        }
+        return false;
+    }
+
+    private static void put(Object[] cells, Object account, Object cell) {
+        int mask = cells.length - 2;
+        int i = NamedAccount.hash(account(account)) & mask;
+        while (cells[i] != null) i = i + 2 & mask;
+        cells[i + 1] = cell;
+        ELEMENT.setRelease(cells, i, account);
+    }
+
+    static boolean hasManyCells(Object[] slot) {
+        return numbers(slot)[CELL_COUNT] >= MAX_CELLS;
     }
 
     /**
-     * Opens a section. Returns its position in the stack.
+     * Opens a section. Returns its position in the stack. The order of the writes is such that an error in between,
+     * such as a stack overflow, may leave a section that is not charged, but never one that is charged for ever.
      *
+     * @param cell the cell of its account
      * @param now the thread's CPU time
      * @param details what to count besides CPU time: {@link AccountType#WAIT}, {@link AccountType#BYTES}
      */
-    static int open(AtomicReferenceArray<Object> slot, AtomicReferenceArray<Object> account, long now, int details) {
-        AtomicLongArray numbers = numbers(slot);
-        int depth = (int) numbers.getPlain(DEPTH);
-        Object[] stack = (Object[]) slot.getPlain(STACK);
-        begin(numbers);
+    static int open(Object[] slot, long[] cell, long now, int details) {
+        long[] numbers = numbers(slot);
+        Object[] stack = (Object[]) slot[STACK];
+        int depth = (int) numbers[DEPTH];
         if (depth == stack.length) {
-            if (depth == MAX_STACK) depth = discard(slot, numbers, stack, now);
+            if (depth == MAX_STACK) depth = discard(slot, now);
             else stack = grow(slot, stack);
         }
+        long[] stackNanos = (long[]) slot[STACK_NANOS];
         if (depth > 0) {
-            charge(slot, numbers, now, details);
-            ((long[]) slot.getPlain(STACK_NANOS))[depth - 1] = numbers.getPlain(SECTION_NANOS);
+            stackNanos[depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
         } else {
-            add(numbers, OPENINGS, 1);
-            if (details != 0) readDetails(numbers, details);
+            numbers[OPENINGS]++;
+            if ((details | (int) numbers[SINCE_DETAILS]) != 0) readDetails(numbers, details);
         }
-        stack[depth] = account;
-        slot.setPlain(CURRENT, account);
-        numbers.setPlain(SECTION_NANOS, 0);
-        numbers.setPlain(SINCE, now);
-        numbers.setPlain(DEPTH, depth + 1);
-        end(numbers);
+        stack[depth] = cell;
+        stackNanos[depth] = 0;
+        numbers[SINCE] = now;
+        numbers[DEPTH] = depth + 1L;
+        AccountCell.open(cell, now);
         return depth;
     }
 
@@ -151,141 +227,117 @@ final class ThreadSlot {
      *
      * @param now the thread's CPU time
      */
-    static long close(AtomicReferenceArray<Object> slot, int position, long now, int details) {
-        AtomicLongArray numbers = numbers(slot);
-        Object[] stack = (Object[]) slot.getPlain(STACK);
-        long[] stackNanos = (long[]) slot.getPlain(STACK_NANOS);
-        int depth = (int) numbers.getPlain(DEPTH);
-        begin(numbers);
-        charge(slot, numbers, now, details);
-        numbers.setPlain(SINCE, now);
-        stackNanos[depth - 1] = numbers.getPlain(SECTION_NANOS);
-        long nanos = stackNanos[position];
-        countSection(slot, numbers, account(stack[position]));
+    static long close(Object[] slot, int position, long now, int details) {
+        long[] numbers = numbers(slot);
+        Object[] stack = (Object[]) slot[STACK];
+        long[] stackNanos = (long[]) slot[STACK_NANOS];
+        int depth = (int) numbers[DEPTH];
+        stackNanos[depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
+        AccountCell.add((long[]) stack[position], AccountCounters.SECTIONS, 1);
         stack[position] = null;
         while (depth > 0 && stack[depth - 1] == null) depth--;
-        numbers.setPlain(DEPTH, depth);
-        slot.setPlain(CURRENT, depth == 0 ? null : stack[depth - 1]);
-        numbers.setPlain(SECTION_NANOS, depth == 0 ? 0 : stackNanos[depth - 1]);
-        end(numbers);
+        numbers[SINCE] = now;
+        numbers[DEPTH] = depth;
+        if (depth > 0) AccountCell.open((long[]) stack[depth - 1], now);
+        return stackNanos[position];
+    }
+
+    /**
+     * Charges the account of the innermost section for what the thread has used since this was last done, and closes
+     * the cell. Returns the CPU time.
+     */
+    private static long charge(long[] numbers, long[] cell, long now, int details) {
+        if (now - numbers[SPLIT_CPU] >= numbers[MIN_SPLIT]) split(numbers);
+        long nanos = Math.max(0, now - numbers[SINCE]);
+        if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return 0;
+        if ((details | (int) numbers[SINCE_DETAILS]) != 0) chargeDetails(numbers, cell, details);
         return nanos;
     }
 
-    /** Adds what the thread has used since the last call to the pending usage of the current account. */
-    private static void charge(AtomicReferenceArray<Object> slot, AtomicLongArray numbers, long now, int details) {
-        Object current = slot.getPlain(CURRENT);
-        setPending(slot, numbers, account(current));
-        long nanos = Math.max(0, now - numbers.getPlain(SINCE));
-        if (now - numbers.getPlain(SPLIT_CPU) >= numbers.getPlain(MIN_SPLIT)) split(numbers);
-        add(numbers, FIRST_PENDING + AccountCounters.CPU, nanos);
-        add(numbers, FIRST_PENDING + AccountCounters.USER, userNanos(numbers, nanos));
-        add(numbers, SECTION_NANOS, nanos);
-        if (details == 0) return;
-        long wait = numbers.getPlain(SINCE_WAIT);
-        long bytes = numbers.getPlain(SINCE_BYTES);
+    private static void chargeDetails(long[] numbers, long[] cell, int details) {
+        long wait = numbers[SINCE_WAIT];
+        long bytes = numbers[SINCE_BYTES];
         readDetails(numbers, details);
-        add(numbers, FIRST_PENDING + AccountCounters.WAIT, more(wait, numbers.getPlain(SINCE_WAIT)));
-        add(numbers, FIRST_PENDING + AccountCounters.BYTES, more(bytes, numbers.getPlain(SINCE_BYTES)));
+        AccountCell.add(cell, AccountCounters.WAIT, more(wait, numbers[SINCE_WAIT]));
+        AccountCell.add(cell, AccountCounters.BYTES, more(bytes, numbers[SINCE_BYTES]));
     }
 
     private static long more(long before, long now) {
         return before < 0 || now < before ? 0 : now - before;
     }
 
-    private static void readDetails(AtomicLongArray numbers, int details) {
-        numbers.setPlain(SINCE_WAIT, (details & AccountType.WAIT) == 0 ? -1 : AccountType.waitNanos());
-        numbers.setPlain(SINCE_BYTES, (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread());
+    private static void readDetails(long[] numbers, int details) {
+        numbers[SINCE_DETAILS] = (long) details & (AccountType.WAIT | AccountType.BYTES);
+        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : waitNanos();
+        numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread();
     }
 
-    private static void split(AtomicLongArray numbers) {
+    private static long waitNanos() {
+        return Library.isLoaded() && !ThreadType.isVirtual(Thread.currentThread()) ? Library.waitNanos() : -1;
+    }
+
+    private static void split(long[] numbers) {
         CpuTime now = TaskClock.now();
-        long cpu = now.cpuNanos() - numbers.getPlain(SPLIT_CPU);
+        long cpu = now.cpuNanos() - numbers[SPLIT_CPU];
         if (now.userNanos() < 0 || cpu <= 0) return;
-        double share = (double) (now.userNanos() - numbers.getPlain(SPLIT_USER)) / cpu;
-        numbers.setPlain(USER_SHARE, Double.doubleToRawLongBits(Math.max(0, Math.min(share, 1))));
-        numbers.setPlain(SPLIT_CPU, now.cpuNanos());
-        numbers.setPlain(SPLIT_USER, now.userNanos());
+        double share = (double) (now.userNanos() - numbers[SPLIT_USER]) / cpu;
+        numbers[USER_SHARE] = Double.doubleToRawLongBits(Math.max(0, Math.min(share, 1)));
+        numbers[SPLIT_CPU] = now.cpuNanos();
+        numbers[SPLIT_USER] = now.userNanos();
     }
 
     /** Estimates the part of a CPU time that was spent in user mode. */
-    static long userNanos(AtomicLongArray numbers, long nanos) {
-        return (long) (nanos * Double.longBitsToDouble(numbers.get(USER_SHARE)));
-    }
-
-    private static void countSection(
-            AtomicReferenceArray<Object> slot, AtomicLongArray numbers, AtomicReferenceArray<Object> account) {
-        if (slot.getPlain(PENDING) == account) add(numbers, FIRST_PENDING + AccountCounters.SECTIONS, 1);
-        else NamedAccount.counters(account).getAndIncrement(AccountCounters.SECTIONS);
-    }
-
-    private static void setPending(
-            AtomicReferenceArray<Object> slot, AtomicLongArray numbers, AtomicReferenceArray<Object> account) {
-        if (slot.getPlain(PENDING) == account) return;
-        flush(slot, numbers);
-        slot.setPlain(PENDING, account);
-    }
-
-    /** Adds the pending usage to its account. Callers have called {@link #begin}, or the thread has ended. */
-    private static void flush(AtomicReferenceArray<Object> slot, AtomicLongArray numbers) {
-        Object pending = slot.getPlain(PENDING);
-        if (pending == null) return;
-        AtomicLongArray counters = NamedAccount.counters(account(pending));
-        for (int i = 0; i <= AccountCounters.SECTIONS; i++) {
-            long more = numbers.getPlain(FIRST_PENDING + i);
-            if (more == 0) continue;
-            numbers.setPlain(FIRST_PENDING + i, 0);
-            counters.getAndAdd(i, more);
-        }
-    }
-
-    /** Adds the pending usage to its account. */
-    static void flush(AtomicReferenceArray<Object> slot) {
-        AtomicLongArray numbers = numbers(slot);
-        begin(numbers);
-        flush(slot, numbers);
-        slot.setPlain(PENDING, null);
-        end(numbers);
+    static long userNanos(long[] numbers, long nanos) {
+        return (long) (nanos * Double.longBitsToDouble(AccountCell.read(numbers, USER_SHARE)));
     }
 
     /** Forgets all open sections, because there are too many. Returns the depth. */
-    private static int discard(AtomicReferenceArray<Object> slot, AtomicLongArray numbers, Object[] stack, long now) {
-        charge(slot, numbers, now, 0);
-        countUnclosed(stack, stack.length);
-        Arrays.fill(stack, null);
-        add(numbers, EPOCH, 1);
-        slot.setPlain(CURRENT, null);
+    private static int discard(Object[] slot, long now) {
+        long[] numbers = numbers(slot);
+        charge(numbers, (long[]) ((Object[]) slot[STACK])[MAX_STACK - 1], now, 0);
+        countUnclosed(slot);
+        numbers[EPOCH]++;
+        Arrays.fill((Object[]) slot[STACK], null);
         return 0;
     }
 
-    private static void countUnclosed(Object[] stack, int depth) {
-        for (int i = 0; i < depth; i++) {
-            if (stack[i] != null) NamedAccount.counters(account(stack[i])).getAndIncrement(AccountCounters.UNCLOSED);
+    /** Counts the open sections as never closed. */
+    static void countUnclosed(Object[] slot) {
+        Object[] stack = (Object[]) slot[STACK];
+        for (int i = 0; i < numbers(slot)[DEPTH]; i++) {
+            if (stack[i] != null) AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
         }
     }
 
-    private static Object[] grow(AtomicReferenceArray<Object> slot, Object[] stack) {
+    /** Returns the CPU time of the innermost section; only an estimate while the thread enters or closes sections. */
+    static long sectionNanos(Object[] slot, long clock) {
+        long[] numbers = numbers(slot);
+        long[] nanos = (long[]) ELEMENT.getAcquire(slot, STACK_NANOS);
+        int position = (int) AccountCell.read(numbers, DEPTH) - 1;
+        long charged = position >= 0 && position < nanos.length ? nanos[position] : 0;
+        return charged + Math.max(0, clock - AccountCell.read(numbers, SINCE));
+    }
+
+    private static Object[] grow(Object[] slot, Object[] stack) {
+        long[] nanos = (long[]) slot[STACK_NANOS];
         Object[] longer = Arrays.copyOf(stack, 2 * stack.length);
-        slot.setPlain(STACK_NANOS, Arrays.copyOf((long[]) slot.getPlain(STACK_NANOS), longer.length));
-        slot.setPlain(STACK, longer);
+        ELEMENT.setRelease(slot, STACK_NANOS, Arrays.copyOf(nanos, longer.length));
+        slot[STACK] = longer;
         return longer;
     }
 
-    /** Adds to the accounts what an ended thread has left. The usage of open sections was last seen by a reader. */
-    static void fold(AtomicReferenceArray<Object> slot) {
-        AtomicLongArray numbers = numbers(slot);
-        flush(slot, numbers);
-        Object current = slot.getPlain(CURRENT);
-        if (current != null) {
-            boolean isSeen = numbers.getPlain(SEEN_SINCE) == numbers.getPlain(SINCE);
-            long seen = isSeen ? numbers.getPlain(SEEN_NANOS) : 0;
-            NamedAccount.counters(account(current)).getAndAdd(AccountCounters.CPU, seen);
-            NamedAccount.counters(account(current)).getAndAdd(AccountCounters.USER, userNanos(numbers, seen));
-        }
-        countUnclosed((Object[]) slot.getPlain(STACK), (int) numbers.getPlain(DEPTH));
+    /** Returns the table of accounts and cells, also to readers. */
+    static Object[] cells(Object[] slot) {
+        return (Object[]) ELEMENT.getAcquire(slot, CELLS);
+    }
+
+    /** Returns an account of the table; null if there is none at this index. */
+    static AtomicReferenceArray<Object> account(Object[] cells, int index) {
+        return account(ELEMENT.getAcquire(cells, index));
     }
 
     @SuppressWarnings("unchecked")
-    static AtomicReferenceArray<Object> account(Object shared) {
+    private static AtomicReferenceArray<Object> account(Object shared) {
         return (AtomicReferenceArray<Object>) shared;
     }
 }

@@ -57,10 +57,18 @@ final class LibraryCopy implements AutoCloseable {
 
     /** Opens and closes a section of one of the copy's accounts, and returns the CPU time that the account counted. */
     long accountNanos() {
-        Object account = newInstance("CpuAccount");
+        Object account = call(method("CpuAccount", "create"), null);
         Object section = call(method("CpuAccount", "enter"), account);
         call(method("CpuSection", "close"), section);
         return (long) call(method("CpuAccount", "cpuNanos"), account);
+    }
+
+    /** Opens a section of a named account. */
+    AutoCloseable enter(String type, String account) {
+        Object accounts = call(method("CpuAccounts", "type", String.class), null, type);
+        Object found = call(method("AccountType", "of", String.class), accounts, account);
+        Object section = call(method("CpuAccount", "enter"), found);
+        return () -> call(method("CpuSection", "close"), section);
     }
 
     /** Returns a component of the copy's status as text. */
@@ -88,16 +96,6 @@ final class LibraryCopy implements AutoCloseable {
 
     WeakReference<ClassLoader> loader() {
         return new WeakReference<>(loader);
-    }
-
-    private Object newInstance(String className) {
-        try {
-            return loader.loadClass(packageName + "." + className)
-                    .getDeclaredConstructor()
-                    .newInstance();
-        } catch (ReflectiveOperationException e) {
-            throw new LinkageError(className, e);
-        }
     }
 
     private Method method(String className, String name, Class<?>... parameters) {

@@ -42,14 +42,44 @@ class ModulePathTest {
             }
             """;
 
+    /** Starts events, and prints the setting that only the library's internal package defines. */
+    private static final String EVENTS = """
+            package com.acme;
+
+            import jdk.jfr.FlightRecorder;
+            import jdk.jfr.Recording;
+            import org.taskclock.AccountEvents;
+            import org.taskclock.CpuAccounts;
+
+            public class Main {
+                public static void main(String[] arguments) throws Exception {
+                    AccountEvents.start();
+                    try (var recording = new Recording()) {
+                        recording.enable("org.taskclock.AccountSection").with("cpuThreshold", "0 ns");
+                        recording.start();
+                        CpuAccounts.type("tenant").of("acme").enter().close();
+                        FlightRecorder.getFlightRecorder().getEventTypes().stream()
+                                .filter(type -> type.getName().equals("org.taskclock.AccountSection"))
+                                .flatMap(type -> type.getSettingDescriptors().stream())
+                                .filter(setting -> setting.getName().equals("cpuThreshold"))
+                                .forEach(setting -> System.out.println(setting.getDefaultValue()));
+                    }
+                }
+            }
+            """;
+
     @TempDir
     Path directory;
 
     @BeforeEach
     void compileApplication() throws IOException {
-        Path module = Files.writeString(
-                directory.resolve("module-info.java"), "module com.acme { requires org.taskclock; }\n");
-        Path main = Files.writeString(directory.resolve("Main.java"), MAIN);
+        compile("requires org.taskclock;", MAIN);
+    }
+
+    private void compile(String requires, String source) throws IOException {
+        Path module =
+                Files.writeString(directory.resolve("module-info.java"), "module com.acme { " + requires + " }\n");
+        Path main = Files.writeString(directory.resolve("Main.java"), source);
         StringWriter output = new StringWriter();
         int result = ToolProvider.findFirst("javac")
                 .orElseThrow()
@@ -108,15 +138,22 @@ class ModulePathTest {
     }
 
     @Test
+    void shouldWriteEventsIfTheApplicationIncludesFlightRecorder() throws IOException {
+        compile("requires org.taskclock; requires jdk.jfr;", EVENTS);
+        assertThat(runApplication(List.of()).succeeded().out()).contains("20 ms");
+    }
+
+    @Test
     void shouldHaveTheDocumentedModuleDescriptor() {
         ChildJvm child =
                 ChildJvm.run(List.of(ChildJvm.java(), "--module-path", JAR, "--describe-module", "org.taskclock"));
         assertThat(child.succeeded().out().lines().skip(1))
                 .containsExactlyInAnyOrder(
-                        "contains org.taskclock.internal",
                         "exports org.taskclock",
+                        "qualified exports org.taskclock.internal to jdk.jfr",
                         "requires java.base mandated",
                         "requires java.management transitive",
+                        "requires jdk.jfr static",
                         "requires jdk.management transitive");
         assertThat(child.out()).startsWith("org.taskclock@").doesNotContain("automatic");
     }

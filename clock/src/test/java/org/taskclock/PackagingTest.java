@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
@@ -89,11 +90,13 @@ class PackagingTest {
             throws IOException {
         boolean isNative = System.getProperty("os.arch").equals("aarch64") == isAarch64;
         boolean expected = ExpectedBackend.isNative() && (isNative || isInstalled(crossCompiler));
-        String name = "org/taskclock/" + ExpectedBackend.libraryName(isAarch64);
-        assertThat(names().contains(name)).isEqualTo(expected);
-        if (!expected) return;
-        assertThat(bytes(name)).startsWith(0x7f, 'E', 'L', 'F');
-        assertThat(bytes(name)[E_MACHINE]).isEqualTo((byte) machine);
+        String clock = "org/taskclock/" + ExpectedBackend.libraryName(isAarch64);
+        for (String name : List.of(clock, clock.replace("libtaskclock", "libtaskclock-context"))) {
+            assertThat(names().contains(name)).as(name).isEqualTo(expected);
+            if (!expected) continue;
+            assertThat(bytes(name)).startsWith(0x7f, 'E', 'L', 'F');
+            assertThat(bytes(name)[E_MACHINE]).isEqualTo((byte) machine);
+        }
     }
 
     private static boolean isInstalled(String command) {

@@ -35,7 +35,9 @@ final class TaskClockAccount implements Runnable {
     /** The number of values that {@link #value} can return. */
     static final int VALUES = 6;
 
-    private final Runnable continuation;
+    /** The thread's continuation, or a TaskClockContext that delegates to it. */
+    private Runnable continuation;
+
     private final TaskClockGroup group;
     // Totals up to the last unmount. The CPU time starts at one of the origins above if the total is unknown.
     private long cpu;
@@ -93,16 +95,25 @@ final class TaskClockAccount implements Runnable {
         TaskClockCarrier.of(index, record).mount(index, group);
         if (carrier == 0) group.add(index, TaskClockGroup.STARTED, 1);
         UNSAFE.putIntRelease(this, CARRIER, index);
+        if (TaskClockHooks.hasContexts) TaskClockCalls.mountContext(TaskClockContext.record(continuation));
     }
 
     /** Stops counting. Called on the carrier, after the thread has stopped. */
     @ForceInline
     void unmount() throws Throwable {
+        if (TaskClockHooks.hasContexts) TaskClockCalls.mountContext(0);
         int index = carrier;
         if (index <= 0) return; // it was mounted while accounting was off
         cpu = TaskClockCalls.unmount();
         user = TaskClockCarrier.at(index).unmountedUser();
         UNSAFE.putIntRelease(this, CARRIER, -index);
+    }
+
+    /** Sets the record that profilers find while the thread is mounted; 0 for none. Called on the thread. */
+    void setContext(long record) throws Throwable {
+        TaskClockHooks.hasContexts = true;
+        continuation = TaskClockContext.replace(continuation, record);
+        TaskClockCalls.mountContext(record);
     }
 
     /**

@@ -33,6 +33,8 @@ final class TaskClockCalls implements Runnable {
                 handle(TaskClockHooks.mountAddress(), FunctionDescriptor.of(NANOS, NANOS, NANOS));
         private static final MethodHandle UNMOUNT =
                 handle(TaskClockHooks.unmountAddress(), FunctionDescriptor.of(NANOS));
+        private static final MethodHandle MOUNT_CONTEXT =
+                handle(TaskClockHooks.mountContextAddress(), FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
 
         private static MethodHandle handle(long address, FunctionDescriptor type) {
             MemorySegment function = MemorySegment.ofAddress(address);
@@ -48,6 +50,11 @@ final class TaskClockCalls implements Runnable {
         static long unmount() throws Throwable {
             return (long) UNMOUNT.invokeExact();
         }
+
+        @ForceInline
+        static void mountContext(long record) throws Throwable {
+            MOUNT_CONTEXT.invokeExact(record);
+        }
     }
 
     /** Returns the address of the carrier's record, or 0 if there is no memory for one. */
@@ -60,6 +67,13 @@ final class TaskClockCalls implements Runnable {
     @ForceInline
     static long unmount() throws Throwable {
         return TaskClockHooks.isLinked ? Critical.unmount() : TaskClockHooks.unmount();
+    }
+
+    /** Makes profilers find this record for the calling carrier; none if it is 0, no change if it is negative. */
+    @ForceInline
+    static void mountContext(long record) throws Throwable {
+        if (TaskClockHooks.isLinked) Critical.mountContext(record);
+        else TaskClockHooks.mountContext(record);
     }
 
     static void linkSoon() {
@@ -86,6 +100,7 @@ final class TaskClockCalls implements Runnable {
             for (int i = 0; i < WARM_UP_CALLS; i++) {
                 Critical.mount(0, 0);
                 Critical.unmount();
+                Critical.mountContext(-1);
             }
             TaskClockHooks.isLinked = true;
         } catch (Throwable e) {

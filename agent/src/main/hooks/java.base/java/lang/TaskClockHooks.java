@@ -64,6 +64,8 @@ public final class TaskClockHooks {
     private static volatile Runnable firstVirtualThreadAction;
     /** Whether virtual threads are accounted for, each from its next mount on. */
     static boolean accounting;
+    /** Whether a virtual thread has had a record for profilers. */
+    static boolean hasContexts;
     /** The number of redefinitions of VirtualThread with which mounts call us. */
     private static int patchedRedefinitions;
     /** Returns the group of a virtual thread that is mounted for the first time. */
@@ -306,6 +308,7 @@ public final class TaskClockHooks {
                 account.unmount();
                 account.end();
             }
+            TaskClockCalls.mountContext(TaskClockContext.record(TaskClockContext.replace(null, -1)));
             stopCarrying();
             TaskClockCarrier.forgetAll(); // this thread mounted accounts, but is no carrier
             TaskClockCalls.linkSoon();
@@ -368,6 +371,13 @@ public final class TaskClockHooks {
             Thread.currentThread().interrupt();
             return null;
         }
+    }
+
+    // ---- called by the agent: accounts that are found in the program
+
+    /** Sets what opens sections, by number of the point; null for nothing. Needs {@link TaskClockSections}. */
+    public void setSectionOpeners(BiFunction<?, ?, ?>[] openers) {
+        TaskClockSections.set(openers);
     }
 
     // ---- called by the agent: management
@@ -448,9 +458,13 @@ public final class TaskClockHooks {
 
     static native long unmountAddress();
 
+    static native long mountContextAddress();
+
     static native long mount(long cpu, long user);
 
     static native long unmount();
+
+    static native void mountContext(long record);
 
     /** Frees the carrier record of the calling thread. */
     static native void stopCarrying();
@@ -478,6 +492,22 @@ public final class TaskClockHooks {
         UNSAFE.loadFence(); // the order in which the values are read matters
         Object account = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
         return account instanceof TaskClockAccount ? ((TaskClockAccount) account).value(number) : -1;
+    }
+
+    /**
+     * Makes profilers find a record while the calling virtual thread is mounted; no longer if the address is 0. Called
+     * by org.taskclock.VirtualContexts. Returns false if the thread has no account.
+     */
+    public static boolean setContext(long record) {
+        Thread thread = Thread.currentThread();
+        if (!prepared || thread.getClass() != VirtualThread.class || !isAccounted(thread)) return false;
+        try {
+            ((TaskClockAccount) UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET)).setContext(record);
+            return true;
+        } catch (Throwable e) {
+            failed("context", e);
+            return false;
+        }
     }
 
     // ---- called by org.taskclock.agent.Agent

@@ -5,7 +5,7 @@ package org.taskclock.agent;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -182,9 +182,16 @@ public final class AgentReportWriter implements Supplier<String> {
         json.member("unclosed", account.unclosed());
         json.member("misclosed", account.misclosed());
         if (account.distribution() == null) return;
-        List<Long> counts =
-                Arrays.stream(account.distribution().counts()).boxed().toList();
-        json.list("distribution", counts, json::value);
+        json.member("distributionNanos", account.distribution().sumNanos());
+        // Most buckets are empty: the index of each of the others, and its number of sections.
+        long[] counts = account.distribution().counts();
+        List<Long> pairs = new ArrayList<>();
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] == 0) continue;
+            pairs.add((long) i);
+            pairs.add(counts[i]);
+        }
+        json.list("distribution", pairs, json::value);
     }
 
     private static void yields(JsonWriter json, YieldControl yields) {

@@ -3,6 +3,7 @@
 package org.taskclock.agent;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
@@ -19,6 +20,11 @@ import jdk.jfr.RecordingState;
 import jdk.jfr.SettingDefinition;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
+import org.taskclock.AccountEvents;
+import org.taskclock.AccountReading;
+import org.taskclock.AccountUsage;
+import org.taskclock.CpuAccounts;
+import org.taskclock.internal.CpuThresholdSetting;
 
 /**
  * The agent's Flight Recorder events. A recording must enable them by name, because one event a second for each active
@@ -27,9 +33,6 @@ import jdk.jfr.Timespan;
 final class FlightRecorderEvents implements FlightRecorderListener {
     /** The part that the events with CPU times have in common. */
     abstract static class CpuTimes extends Event {
-        @Label("Thread Name")
-        String threadName;
-
         @Label("CPU Time")
         @Description("User and system together")
         @Timespan
@@ -42,6 +45,12 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         @Label("System Time")
         @Timespan
         long systemTime;
+
+        final void setTimes(long cpuNanos, long userNanos) {
+            cpuTime = cpuNanos;
+            userTime = userNanos;
+            systemTime = cpuNanos - userNanos;
+        }
     }
 
     /** The CPU time of one thread in one period. */
@@ -53,6 +62,9 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     @Period("1 s")
     @StackTrace(false)
     static final class ThreadCpu extends CpuTimes {
+        @Label("Thread Name")
+        String threadName;
+
         @Label("Java Thread Id")
         @Description("-1 for threads of the JVM itself")
         long javaThreadId;
@@ -64,6 +76,22 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         @Description("Since the thread started")
         @Timespan
         long totalCpuTime;
+    }
+
+    /** The CPU time of one named account in one period. */
+    @Name("org.taskclock.AccountCpu")
+    @Label("Account CPU Time")
+    @Description("CPU time of a named account in one period; accounts that used none are omitted")
+    @Category("TaskClock")
+    @Enabled(false)
+    @Period("1 s")
+    @StackTrace(false)
+    static final class AccountCpu extends CpuTimes {
+        @Label("Account Type")
+        String accountType;
+
+        @Label("Account Name")
+        String accountName;
     }
 
     /** The yields at one call site of Thread.yield in one period. */
@@ -96,6 +124,9 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     @Enabled(false)
     @StackTrace(false)
     static final class VirtualThreadCpu extends CpuTimes {
+        @Label("Thread Name")
+        String threadName;
+
         @Label("Java Thread Id")
         long javaThreadId;
 
@@ -107,7 +138,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         @Label("CPU Threshold")
         @Description("Omit virtual threads that used less CPU time")
         @SettingDefinition
-        boolean exceeds(CpuThresholdSetting threshold) {
+        boolean exceeds(CpuThresholdSetting.OfThread threshold) {
             return threshold.isReached(cpuTime);
         }
     }
@@ -119,11 +150,17 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     // Called by the recorder once per period. Null until the recorder is used.
     private Runnable threadCpuTask;
     private Runnable yieldSiteTask;
+    private Runnable accountCpuTask;
+
+    /** Events about sections. Null unless installed. */
+    private AccountEvents sections;
 
     // Values at the end of the last period. Null while nothing is recorded, so that the first period does not begin
     // before the recording.
     private Map<Integer, ThreadTable.Row> lastRows;
     private Map<String, Long> lastYields;
+    /** By type and name. */
+    private Map<List<String>, AccountUsage> lastAccounts;
 
     FlightRecorderEvents(TaskClockHooks hooks, YieldControl yields, VirtualAccounts accounts) {
         this.hooks = hooks;
@@ -133,15 +170,19 @@ final class FlightRecorderEvents implements FlightRecorderListener {
 
     void install() {
         FlightRecorder.addListener(this);
+        sections = AccountEvents.start();
     }
 
     void remove() {
         FlightRecorder.removeListener(this);
+        sections.close();
         if (threadCpuTask == null) return;
         FlightRecorder.removePeriodicEvent(threadCpuTask);
         FlightRecorder.removePeriodicEvent(yieldSiteTask);
+        FlightRecorder.removePeriodicEvent(accountCpuTask);
         FlightRecorder.unregister(ThreadCpu.class);
         FlightRecorder.unregister(YieldSite.class);
+        FlightRecorder.unregister(AccountCpu.class);
         accounts.setEndListener(null);
         FlightRecorder.unregister(VirtualThreadCpu.class);
     }
@@ -151,12 +192,15 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     public void recorderInitialized(FlightRecorder recorder) {
         FlightRecorder.register(ThreadCpu.class);
         FlightRecorder.register(YieldSite.class);
+        FlightRecorder.register(AccountCpu.class);
         FlightRecorder.register(VirtualThreadCpu.class);
         accounts.setEndListener(this::commitVirtualThreadCpu);
         threadCpuTask = this::commitThreadCpu;
         yieldSiteTask = this::commitYieldSites;
+        accountCpuTask = this::commitAccountCpu;
         FlightRecorder.addPeriodicEvent(ThreadCpu.class, threadCpuTask);
         FlightRecorder.addPeriodicEvent(YieldSite.class, yieldSiteTask);
+        FlightRecorder.addPeriodicEvent(AccountCpu.class, accountCpuTask);
     }
 
     /** Begins the first period with the first recording, and discards the last values after the last recording. */
@@ -165,6 +209,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         if (changed.getState() == RecordingState.RUNNING) {
             if (lastRows == null && EventType.getEventType(ThreadCpu.class).isEnabled()) commitThreadCpu();
             if (lastYields == null && EventType.getEventType(YieldSite.class).isEnabled()) commitYieldSites();
+            if (lastAccounts == null && EventType.getEventType(AccountCpu.class).isEnabled()) commitAccountCpu();
             return;
         }
         for (Recording recording : FlightRecorder.getFlightRecorder().getRecordings()) {
@@ -172,6 +217,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         }
         lastRows = null;
         lastYields = null;
+        lastAccounts = null;
     }
 
     private synchronized void commitThreadCpu() {
@@ -192,9 +238,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
             event.threadName = row.getName();
             event.javaThreadId = row.getId();
             event.osThreadId = row.getTid();
-            event.cpuTime = cpu;
-            event.userTime = row.getUserNanos() - (last == null ? 0 : last.getUserNanos());
-            event.systemTime = row.getSystemNanos() - (last == null ? 0 : last.getSystemNanos());
+            event.setTimes(cpu, row.getUserNanos() - (last == null ? 0 : last.getUserNanos()));
             event.totalCpuTime = row.getCpuNanos();
             event.commit();
         }
@@ -207,9 +251,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         event.threadName = thread.getName();
         event.javaThreadId = hooks.threadId(thread);
         event.partial = isPartial;
-        event.cpuTime = cpuNanos;
-        event.userTime = userNanos;
-        event.systemTime = cpuNanos - userNanos;
+        event.setTimes(cpuNanos, userNanos);
         event.commit();
     }
 
@@ -232,5 +274,24 @@ final class FlightRecorderEvents implements FlightRecorderListener {
             event.commit();
         }
         lastYields = now;
+    }
+
+    private synchronized void commitAccountCpu() {
+        boolean isFirst = lastAccounts == null;
+        // Accounts that have no row now may get it back.
+        if (isFirst) lastAccounts = new HashMap<>();
+        for (AccountReading reading : CpuAccounts.read()) {
+            for (AccountUsage account : reading.rows()) {
+                AccountUsage last = lastAccounts.put(List.of(account.type(), account.name()), account);
+                if (last == null) last = AccountUsage.none(account.type(), account.name());
+                long cpu = account.cpuNanos() - last.cpuNanos();
+                if (isFirst || cpu == 0) continue;
+                AccountCpu event = new AccountCpu();
+                event.accountType = account.type();
+                event.accountName = account.name();
+                event.setTimes(cpu, account.userNanos() - last.userNanos());
+                event.commit();
+            }
+        }
     }
 }

@@ -77,6 +77,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     private static final List<String> HOOK_CLASSES = List.of(
             "java.lang.TaskClockGroup",
             "java.lang.TaskClockCarrier",
+            "java.lang.TaskClockContext",
             "java.lang.TaskClockAccount",
             "java.lang.TaskClockCalls",
             "java.lang.TaskClockCalls$Critical",

@@ -32,6 +32,9 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.CpuAccounts;
+import org.taskclock.CpuSection;
+import org.taskclock.TaskClock;
 
 /** Tests the bean, the report, and the Flight Recorder events. */
 class ManagementTest {
@@ -285,6 +288,66 @@ class ManagementTest {
             long cpu = threads.getCurrentThreadCpuTime();
             while (System.nanoTime() - start < nanos || threads.getCurrentThreadCpuTime() - cpu < MIN_CPU_NANOS)
                 Thread.yield();
+        }
+    }
+
+    @Test
+    void shouldRecordAccounts() throws IOException, InterruptedException {
+        JvmLauncher.withAgent("").run(Accounts.class).assertSilent();
+    }
+
+    /** Uses accounts of its own copy of the library, which knows nothing of events. */
+    @SuppressWarnings("try") // sections are only opened and closed
+    static final class Accounts {
+        private static final String CPU = "org.taskclock.AccountCpu";
+        private static final String SECTION = "org.taskclock.AccountSection";
+
+        public static void main(String[] args) throws Exception {
+            work(100);
+            List<RecordedEvent> events;
+            Path file = Files.createTempFile("accounts", ".jfr");
+            try (Recording recording = new Recording()) {
+                recording.enable(CPU).withPeriod(Duration.ofMillis(100));
+                recording.enable(SECTION);
+                recording.start();
+                work(0);
+                for (int i = 0; i < 10; i++) work(50);
+                recording.stop();
+                recording.dump(file);
+                events = RecordingFile.readAllEvents(file);
+            }
+            Files.delete(file);
+            Duration cpu = Duration.ZERO;
+            Duration rest = Duration.ZERO;
+            int sections = 0;
+            for (RecordedEvent event : events) {
+                if (!event.getEventType().getName().startsWith("org.taskclock.")) continue;
+                assertThat(event.getString("accountType")).isEqualTo("tenant");
+                if (event.getString("accountName").equals("(unaccounted)")) {
+                    rest = rest.plus(event.getDuration("cpuTime"));
+                    continue;
+                }
+                assertThat(event.getString("accountName")).isEqualTo("acme");
+                if (event.getEventType().getName().equals(SECTION)) {
+                    sections++;
+                    assertThat(event.getDuration("cpuTime")).isBetween(Duration.ofMillis(50), Duration.ofMillis(90));
+                } else {
+                    assertThat(event.getDuration("userTime").plus(event.getDuration("systemTime")))
+                            .isEqualTo(event.getDuration("cpuTime"));
+                    cpu = cpu.plus(event.getDuration("cpuTime"));
+                }
+            }
+            assertThat(sections).isEqualTo(10);
+            // Without the section before the recording, and without the last period.
+            assertThat(cpu).isBetween(Duration.ofMillis(100), Duration.ofMillis(590));
+            assertThat(rest).isPositive();
+        }
+
+        private static void work(int millis) {
+            try (CpuSection section = CpuAccounts.type("tenant").of("acme").enter()) {
+                long end = TaskClock.cpuNanos() + millis * 1_000_000L;
+                while (TaskClock.cpuNanos() < end) Thread.onSpinWait();
+            }
         }
     }
 }

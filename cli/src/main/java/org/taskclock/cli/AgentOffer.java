@@ -16,12 +16,14 @@ import org.taskclock.monitor.sampling.IntervalSource;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * The offer to load the agent into a JVM whose carriers use CPU time. Without the agent, nothing shows which virtual
- * threads use it.
+ * The offer to load the agent into a JVM whose carriers use CPU time, or whose accounts the view is to show. Without
+ * the agent, nothing shows which virtual threads or accounts use it.
  */
 final class AgentOffer {
     /** The carriers that used CPU time, at most at a time, in each JVM without an agent, by process id. */
     private Map<Integer, Integer> carriers = new TreeMap<>();
+    /** The process ids of all JVMs that the agent can be loaded into. */
+    private final Set<Integer> loadable = new TreeSet<>();
     /** The process ids of the JVMs that were loaded with the agent on request. */
     private final Set<Integer> loaded = new TreeSet<>();
     /** The process id of the JVM that the open question is about; 0 if there is no question. */
@@ -30,16 +32,19 @@ final class AgentOffer {
     /** Updates the offer with the latest intervals and their sources. */
     void accept(List<Interval> intervals, List<IntervalSource> sources) {
         Map<Integer, Integer> now = new TreeMap<>();
+        loadable.clear();
         for (int i = 0; i < intervals.size(); i++) {
             Interval interval = intervals.get(i);
             // An offer stays while the carriers are idle: otherwise the lines below it would keep moving.
             int found = Math.max(carriers.getOrDefault(interval.pid(), 0), busyCarriers(interval));
-            if (found > 0 && !hasAgent(interval) && sources.get(i).canLoadAgent()) now.put(interval.pid(), found);
+            if (hasAgent(interval) || !sources.get(i).canLoadAgent()) continue;
+            loadable.add(interval.pid());
+            if (found > 0) now.put(interval.pid(), found);
         }
         carriers = now;
     }
 
-    private static boolean hasAgent(Interval interval) {
+    static boolean hasAgent(Interval interval) {
         return interval.source().equals("agent");
     }
 
@@ -88,16 +93,14 @@ final class AgentOffer {
         return asking != 0;
     }
 
-    /** Opens the question about one JVM, the selected one if it has an offer. */
+    /** Opens the question about one JVM, the selected one if it is needed there. Accounts always need the agent. */
     void ask(ViewState view) {
         if (view.ended) return;
         TableModel.Row row = view.selected();
         int pid = row == null ? 0 : row.thread().pid();
-        if (carriers.isEmpty()) view.message = "There is no need for the agent, or it cannot be loaded";
-        else
-            asking = carriers.containsKey(pid)
-                    ? pid
-                    : carriers.keySet().iterator().next();
+        Set<Integer> candidates = view.showsAccounts() ? loadable : carriers.keySet();
+        if (candidates.isEmpty()) view.message = "There is no need for the agent, or it cannot be loaded";
+        else asking = candidates.contains(pid) ? pid : candidates.iterator().next();
     }
 
     String question() {
@@ -121,12 +124,13 @@ final class AgentOffer {
     }
 
     /**
-     * Loads the agent.
+     * Loads the agent for accounts, or for virtual threads.
      *
-     * @throws IOException if it cannot show virtual threads; the message is one line
+     * @throws IOException if it cannot show them; the message is one line
      */
-    static void load(int pid, IntervalSource source) throws IOException {
-        TargetJvm.showVirtualThreads(pid);
+    static void load(int pid, IntervalSource source, boolean forAccounts) throws IOException {
+        if (forAccounts) TargetJvm.showAccounts(pid);
+        else TargetJvm.showVirtualThreads(pid);
         source.agentLoaded();
     }
 
@@ -134,6 +138,7 @@ final class AgentOffer {
     void loaded(ViewState view, int pid) {
         loaded.add(pid);
         carriers.remove(pid);
+        loadable.remove(pid);
         view.message = "Agent loaded into process " + pid + "; to remove it, run taskclock detach " + pid;
     }
 }

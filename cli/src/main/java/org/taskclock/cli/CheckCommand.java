@@ -8,11 +8,11 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.attach.TemporaryAgent;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
-import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.Sampler;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
             "  taskclock check 4711 --system 50%% --for 10s",
             "  taskclock check orders --cpu \"90%% of limit\" --for 1m",
             "  taskclock check 4711 --cpu 150%% --pool \"http-nio-8080-exec-#\"",
+            "  taskclock check 4711 --cpu 50%% --account tenant=acme",
             "",
             "Exit codes: 0 within all thresholds, 1 failure, 2 usage error, 3 threshold exceeded, 4 no such process"
                     + " (or it exited), 5 permission denied."
@@ -86,6 +87,13 @@ final class CheckCommand implements Callable<Integer> {
                     + " threads count for their carriers.")
     private String pool;
 
+    @Option(
+            names = "--account",
+            paramLabel = "TYPE=NAME",
+            description = "Check only this named account, such as tenant=acme. Loads the agent for the duration of the"
+                    + " check if necessary.")
+    private String account;
+
     private long cpuNanos;
     private long userNanos;
     private long watchedNanos;
@@ -93,6 +101,7 @@ final class CheckCommand implements Callable<Integer> {
     /** Total length of the intervals in which yields were counted. */
     private long countedNanos;
 
+    private boolean accountFound;
     private boolean poolFound;
     private boolean poolHasThreads;
     private final Map<String, Long> cpuByThread = new HashMap<>();
@@ -101,37 +110,33 @@ final class CheckCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException, CommandException {
         if (cpu == null && system == null && yields == null) {
-            throw new ParameterException(spec.commandLine(), "nothing to check: specify --cpu, --system or --yields");
+            throw usageError("nothing to check: specify --cpu, --system or --yields");
         }
+        if (account != null) checkAccountName();
         long pid = target.jvm().select();
-        if (yields == null) return check(pid);
-        if (target.isAttachDisabled())
-            throw new ParameterException(spec.commandLine(), "--yields requires attaching: remove --no-attach");
-        String previousMode = TargetJvm.of(pid).yieldMode();
-        if ("off".equals(previousMode)) {
-            throw new CommandException(
-                    Main.FAILED,
-                    "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass");
-        }
-        Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
-        // Also restores the yield mode on SIGINT and SIGTERM.
-        Runtime.getRuntime().addShutdownHook(restore);
+        if (yields == null && account == null) return check(pid);
+        if (target.isAttachDisabled()) throw usageError(agentOption() + " requires attaching: remove --no-attach");
+        TemporaryAgent agent =
+                yields == null ? TemporaryAgent.reportingAccounts(pid) : TemporaryAgent.countingYields(pid);
         try {
-            if (!"count".equals(previousMode)) TargetJvm.of(pid).setYieldMode("yield=count");
             return check(pid);
         } finally {
-            Runtime.getRuntime().removeShutdownHook(restore);
-            restoreYieldMode(pid, previousMode);
+            agent.close();
         }
     }
 
-    private static void restoreYieldMode(long pid, String mode) {
-        if ("count".equals(mode)) return;
-        try {
-            TargetJvm.of(pid).configureAgent(mode == null ? "detach" : "yield=" + mode);
-        } catch (MonitorException e) {
-            if (e.reason() != MonitorException.Reason.GONE) Main.fail(e);
-        }
+    private void checkAccountName() {
+        if (pool != null || yields != null) throw usageError("--account cannot be combined with --pool or --yields");
+        if (AccountKey.parse(account).type().isEmpty())
+            throw usageError("--account " + account + ": must be TYPE=NAME, such as tenant=acme");
+    }
+
+    private String agentOption() {
+        return yields == null ? "--account" : "--yields";
+    }
+
+    private ParameterException usageError(String message) {
+        return new ParameterException(spec.commandLine(), message);
     }
 
     private int check(long pid) throws IOException, InterruptedException, CommandException {
@@ -152,6 +157,7 @@ final class CheckCommand implements Callable<Integer> {
                     countedNanos += last.intervalNanos();
                 }
             }
+            if (account != null && !accountFound) throw unknownAccount(last);
             if (pool != null && !poolFound) {
                 throw new CommandException(Main.FAILED, "process " + pid + " has no threads in pool \"" + pool + "\"");
             }
@@ -174,7 +180,31 @@ final class CheckCommand implements Callable<Integer> {
         }
     }
 
+    /** Adds the usage of the account in an interval for which the agent has reported any. */
+    private void addAccount(Interval interval) {
+        if (interval.accounts().isEmpty()) return;
+        watchedNanos += interval.intervalNanos();
+        for (ThreadUsage usage : interval.accounts()) {
+            if (!usage.pool().equals(account)) continue;
+            accountFound = true;
+            cpuNanos += usage.cpuNanos();
+            userNanos += usage.userNanos();
+        }
+    }
+
+    private CommandException unknownAccount(Interval last) {
+        String reason = watchedNanos == 0
+                ? AccountRows.absence(last)
+                : "process " + last.pid() + " has no account \"" + account + "\": taskclock top " + last.pid()
+                        + " --accounts shows those that it has";
+        return new CommandException(Main.FAILED, reason);
+    }
+
     private void add(Interval interval) {
+        if (account != null) {
+            addAccount(interval);
+            return;
+        }
         watchedNanos += interval.intervalNanos();
         if (pool == null) {
             cpuNanos += interval.totals().processNanos();

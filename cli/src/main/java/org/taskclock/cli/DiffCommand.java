@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "diff",
         description = {
-            "Compare two recordings and list the pools and threads whose CPU usage changed.",
+            "Compare two recordings and list the pools, threads, and named accounts whose CPU usage changed.",
             "A change counts if it is at least --threshold and statistically significant at the 0.1 %% level."
                     + " Recordings of a minute or more give better results.",
             "With --threshold, the exit code is 3 if something changed."

@@ -28,7 +28,9 @@ final class HelpPage {
             p Z        pause                       d 1-9  interval in seconds
             c          choose another JVM          [ ] { } step through a recording
             ( )        previous and next finding in a recording
-            A          load the agent, which shows virtual threads (taskclock detach removes it)
+            a          named accounts instead of threads; again: the next type, then threads
+            o          sections of accounts that have been open longest; there, Enter shows the stack
+            A          load the agent, which shows virtual threads and accounts (taskclock detach removes it)
             q F10      quit                        Ctrl-L redraw
             Mouse      click: select a row, sort by a column (again: reverse), press a key of the last line;
                        double click: as Enter; wheel: scroll; with Shift, the terminal selects text

@@ -20,8 +20,8 @@ import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * The CPU use of each thread in the last intervals, and that of the process in more of them. A live view adds each
- * interval that it shows; {@link ReplayControl} reads the intervals before the shown one from the recording.
+ * The CPU use of each thread and account in the last intervals, and that of the process in more of them. A live view
+ * adds each interval that it shows; {@link ReplayControl} reads the intervals before the shown one from the recording.
  *
  * <p>Memory: at most 10,000 threads with 60 figures of 4 bytes each, and about 200 bytes for each thread's key and
  * objects: 4.4 MB. Threads that used no CPU time in these intervals take none. The 3,600 summaries of the process, an
@@ -71,6 +71,8 @@ final class History {
     /** The number of intervals that were added. */
     private long count;
 
+    private boolean hasAccounts;
+
     /** The last interval in which idle threads had to make room. */
     private long emptiedAt = -1;
 
@@ -80,21 +82,26 @@ final class History {
         findings = Set.of();
         count = 0;
         emptiedAt = -1;
+        hasAccounts = false;
     }
 
     /** Adds the next intervals, one for each JVM. */
     void add(List<Interval> intervals) {
         long number = count++;
         for (Interval interval : intervals) {
-            for (ThreadUsage thread : interval.threads()) {
-                if (thread.cpuNanos() <= 0) continue;
-                Track track = track(ViewState.key(thread), number);
-                if (track != null) track.add(number, interval.percent(thread.cpuNanos()));
-            }
+            interval.threads().forEach(thread -> add(thread, interval, number));
+            interval.accounts().forEach(account -> add(account, interval, number));
+            hasAccounts |= !interval.accounts().isEmpty();
         }
         tracks.values().removeIf(track -> number - track.last >= INTERVALS);
         if (summaries.size() == MAX_SUMMARIES) summaries.removeFirst();
         summaries.addLast(summarize(intervals));
+    }
+
+    private void add(ThreadUsage usage, Interval interval, long number) {
+        if (usage.cpuNanos() <= 0) return;
+        Track track = track(ViewState.key(usage), number);
+        if (track != null) track.add(number, interval.percent(usage.cpuNanos()));
     }
 
     /** Returns the thread's track; null if there are too many. Threads that are idle now make room for busy ones. */
@@ -129,6 +136,11 @@ final class History {
         Interval first = intervals.get(0);
         return new IntervalSummary(
                 first.end().toEpochMilli(), first.intervalNanos() / 1e9f, (float) percent, List.copyOf(kinds), begins);
+    }
+
+    /** Returns whether any interval had named accounts. */
+    boolean hasAccounts() {
+        return hasAccounts;
     }
 
     /** Returns the number of threads whose figures are kept. */

@@ -25,6 +25,8 @@ final class IntervalSum {
     private final Map<String, Long> unknownNanos = new HashMap<>();
 
     private final Map<String, ThreadUsage> accounts = new LinkedHashMap<>();
+    /** The length of the intervals in which the agent has reported accounts: it may be too slow for short ones. */
+    private long accountNanos;
 
     private Interval last;
     private ProcessUsage totals;
@@ -41,6 +43,7 @@ final class IntervalSum {
             threads.merge(key, thread, IntervalSum::sum);
             if (thread.java().allocatedBytes() < 0) unknownNanos.merge(key, interval.intervalNanos(), Long::sum);
         }
+        if (!interval.accounts().isEmpty()) accountNanos += interval.intervalNanos();
         for (ThreadUsage account : interval.accounts()) accounts.merge(account.pool(), account, IntervalSum::sum);
         if (threads.size() > interval.threads().size() + MAX_ENDED) mergeEnded(interval);
     }
@@ -87,7 +90,19 @@ final class IntervalSum {
                 List.of(),
                 List.of(),
                 last.endedPools(),
-                List.copyOf(accounts.values()));
+                accounts.values().stream().map(this::extrapolate).toList());
+    }
+
+    private ThreadUsage extrapolate(ThreadUsage account) {
+        double factor = (double) nanos / accountNanos;
+        return account.change()
+                .cpu(scale(account.cpuNanos(), factor), scale(account.userNanos(), factor))
+                .waited(scale(account.waitNanos(), factor))
+                .build();
+    }
+
+    private static long scale(long value, double factor) {
+        return value < 0 ? -1 : Math.round(value * factor);
     }
 
     /** Makes the rate of allocation that of the intervals in which it was known. */

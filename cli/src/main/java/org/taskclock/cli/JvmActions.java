@@ -38,6 +38,10 @@ final class JvmActions {
     /** Profiles the selected row. */
     void profile() {
         TableModel.Row row = view.selected();
+        if (view.showsAccounts()) {
+            view.message = "Only threads and pools can be profiled";
+            return;
+        }
         if (view.ended || view.isRecording) {
             view.message = view.ended ? "The process has exited." : "Stacks are not recorded.";
             return;
@@ -97,8 +101,9 @@ final class JvmActions {
     void loadAgent() {
         int pid = view.agentOffer.accepted(view);
         IntervalSource source = source(pid);
+        boolean forAccounts = view.showsAccounts();
         query(() -> {
-            AgentOffer.load(pid, source);
+            AgentOffer.load(pid, source, forAccounts);
             return () -> view.agentOffer.loaded(view, pid);
         });
     }

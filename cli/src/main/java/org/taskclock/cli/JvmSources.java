@@ -15,10 +15,16 @@ final class JvmSources {
      * The next intervals of the JVMs.
      *
      * @param sources the JVMs that are still running, in the order of the intervals
+     * @param sections the sections of named accounts that have been open longest
      * @param stacks null if none were requested
      * @param error why another JVM has no interval; empty if there is none
      */
-    record Sample(List<Interval> intervals, List<IntervalSource> sources, String stacks, String error) {}
+    record Sample(
+            List<Interval> intervals,
+            List<IntervalSource> sources,
+            List<OpenSections.Row> sections,
+            String stacks,
+            String error) {}
 
     /** Takes a sample, on the thread of the queries. */
     interface Sampling {
@@ -71,18 +77,22 @@ final class JvmSources {
         return () -> {
             List<Interval> next = new ArrayList<>();
             List<IntervalSource> remaining = new ArrayList<>(current);
+            List<OpenSections.Row> sections = new ArrayList<>();
             String error = "";
             for (IntervalSource each : current) {
                 try {
                     each.watchJavaStatus(watchesJava);
-                    next.add(each.next());
+                    Interval interval = each.next();
+                    next.add(interval);
+                    sections.addAll(OpenSections.rows(interval.pid(), each.openSections()));
                 } catch (IOException e) {
                     remaining.remove(each);
                     if (remaining.isEmpty()) throw e;
                     error = e.getMessage(); // continue with the others
                 }
             }
-            return new Sample(next, remaining, remaining.contains(source) ? source.stacks(thread) : null, error);
+            String stacks = remaining.contains(source) ? source.stacks(thread) : null;
+            return new Sample(next, remaining, OpenSections.longest(sections, sections.size()), stacks, error);
         };
     }
 

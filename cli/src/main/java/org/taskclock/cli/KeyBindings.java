@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.monitor.sampling.ThreadColumn;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Applies key presses to the view. The keys match those of htop and top where possible. */
 final class KeyBindings {
@@ -52,6 +53,7 @@ final class KeyBindings {
             case SORT -> sort(view, key);
             case COLUMNS -> columns(view, key);
             case JVMS -> jvms(view, key);
+            case SECTIONS -> sections(view, key);
         };
     }
 
@@ -142,6 +144,8 @@ final class KeyBindings {
                 sortBy(view, ThreadColumn.RISE);
                 view.moveTo(0);
             }
+            case "a" -> view.showNextAccounts();
+            case "o" -> show(view, ViewState.Page.SECTIONS);
             case "A" -> view.agentOffer.ask(view);
             default -> {
                 return move(key);
@@ -193,7 +197,7 @@ final class KeyBindings {
 
     private static void setExpanded(ViewState view, boolean expand) {
         TableModel.Row row = view.selected();
-        if (row == null || !view.groupByPool) return;
+        if (row == null || !view.showsPools()) return;
         if (row.isPool()) {
             view.setExpanded(row.key(), expand);
         } else if (row.inPool() && !expand) { // collapses the pool that contains it
@@ -221,8 +225,16 @@ final class KeyBindings {
             view.setExpanded(row.key(), !view.isExpanded(row.key()));
             return Action.NONE;
         }
+        if (view.showsAccounts()) {
+            show(view, ViewState.Page.SECTIONS);
+            return Action.NONE;
+        }
+        return showStacks(view, row.thread());
+    }
+
+    private static Action showStacks(ViewState view, ThreadUsage thread) {
         show(view, ViewState.Page.STACKS);
-        view.stackThread = row.thread();
+        view.stackThread = thread;
         view.stacks = "";
         return Action.STACKS;
     }
@@ -267,6 +279,18 @@ final class KeyBindings {
     private static Action jvms(ViewState view, String key) {
         menu(view, key, view.jvms.size());
         return key.equals("Enter") && !view.jvms.isEmpty() ? Action.OPEN_JVM : Action.NONE;
+    }
+
+    private static Action sections(ViewState view, String key) {
+        menu(view, key.equals("o") ? "Escape" : key, view.sections.size());
+        if (!key.equals("Enter") || view.sections.isEmpty()) return Action.NONE;
+        OpenSections.Row row = view.sections.get(view.scroll);
+        ThreadUsage thread = row.thread(view.intervals);
+        if (thread != null) return showStacks(view, thread);
+        view.message = row.section().tid() > 0
+                ? "The thread has ended"
+                : "A virtual thread: jcmd " + row.pid() + " Thread.dump_to_file FILE writes its stack";
+        return Action.NONE;
     }
 
     private static void menu(ViewState view, String key, int size) {

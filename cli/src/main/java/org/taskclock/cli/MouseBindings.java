@@ -54,7 +54,7 @@ final class MouseBindings {
                 view.moveTo(view.selected + direction * WHEEL_ROWS);
             }
             case HELP, FINDINGS, STACKS, PROFILE -> view.scroll += direction * WHEEL_ROWS;
-            case SORT, COLUMNS, JVMS -> {
+            case SORT, COLUMNS, JVMS, SECTIONS -> {
                 return direction < 0 ? "Up" : "Down";
             }
         }

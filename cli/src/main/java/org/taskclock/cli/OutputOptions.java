@@ -36,7 +36,8 @@ final class OutputOptions {
     @Option(
             names = "--limit",
             paramLabel = "N",
-            description = "Show at most N threads (default: 30 in text output, otherwise all; 0 for all).")
+            description = "Show at most N threads, or accounts of each type (default: 30 in text output, otherwise all;"
+                    + " 0 for all).")
     private Integer limit;
 
     @Option(
@@ -47,8 +48,12 @@ final class OutputOptions {
     @Option(
             names = {"-f", "--filter"},
             paramLabel = "REGEX",
-            description = "Show only threads whose name or pool contains a match, ignoring case, or whose id matches.")
+            description = "Show only threads whose name or pool contains a match, ignoring case, or whose id matches."
+                    + " An account is called TYPE=NAME.")
     private String filter;
+
+    @Option(names = "--accounts", description = "Show named accounts, such as tenants, instead of threads.")
+    private boolean accounts;
 
     private Pattern filterPattern;
 
@@ -90,7 +95,7 @@ final class OutputOptions {
 
     TerminalUi.Options terminalUi(double seconds, int count, ThreadColumn sort) {
         return new TerminalUi.Options(
-                seconds, count, !noColor, sort, filter == null ? "" : filter, limit == null ? 0 : limit);
+                seconds, count, !noColor, sort, filter == null ? "" : filter, limit == null ? 0 : limit, accounts);
     }
 
     /** Returns the text that precedes all intervals. */
@@ -127,19 +132,25 @@ final class OutputOptions {
         return text.formatAverage(averages, counts, select(averages, sort));
     }
 
-    /** Returns the threads to show, in order. */
+    boolean showsAccounts() {
+        return accounts;
+    }
+
+    /** Returns the threads or accounts to show, in order. */
     private List<ThreadUsage> select(List<Interval> intervals, ThreadColumn sort) {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
         List<TableModel.Row> rows = new ArrayList<>();
         for (Interval interval : intervals)
-            for (ThreadUsage thread : interval.threads()) rows.add(TableModel.Row.of(interval, thread));
-        return rows.stream()
+            for (ThreadUsage thread : accounts ? interval.accounts() : interval.threads())
+                rows.add(TableModel.Row.of(interval, thread));
+        rows = rows.stream()
                 .filter(row -> includeIdle
                         || row.thread().cpuNanos() > 0
                         || row.thread().java().contended())
                 .filter(row -> filterPattern == null || TableModel.matches(row.thread(), filterPattern))
-                .sorted(TableModel.order(sort))
-                .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
+                .sorted(AccountRows.order(TableModel.order(sort)))
+                .toList();
+        return TableModel.limit(rows, maxRows).stream()
                 .map(TableModel.Row::thread)
                 .toList();
     }

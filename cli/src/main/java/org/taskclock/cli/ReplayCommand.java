@@ -129,7 +129,7 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private void print(Recording recording, boolean firstOnly) throws IOException {
-        TopText text = new TopText(false, ThreadColumn.CPU);
+        TopText text = new TopText(false, ThreadColumn.CPU, output.showsAccounts());
         output.print(output.header());
         TerminationSignal termination = new TerminationSignal();
         for (Interval interval; (interval = recording.next()) != null; ) {

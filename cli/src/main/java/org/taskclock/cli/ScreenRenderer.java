@@ -78,6 +78,8 @@ final class ScreenRenderer {
                 add(new TableRenderer(view, styles, width).titles()); // what the table will look like
                 menu(view.columnMenu.items(), ColumnMenu.TITLE, page - 1);
             }
+            case SECTIONS ->
+                menu(view.sections.stream().map(OpenSections.Row::text).toList(), OpenSections.title(view), page);
             case JVMS ->
                 menu(
                         view.jvms.stream()
@@ -119,6 +121,7 @@ final class ScreenRenderer {
                 above = 2;
             }
             case JVMS -> items = view.jvms.size();
+            case SECTIONS -> items = view.sections.size();
             default -> {
                 return -1;
             }
@@ -264,9 +267,18 @@ final class ScreenRenderer {
         add(table.titles());
         for (int i = view.topRow; i < Math.min(view.rows.size(), view.topRow + page); i++) add(table.draw(i));
         if (view.rows.isEmpty() && !view.intervals.isEmpty() && page > 1) {
-            add(new StyledLine(styles)
-                    .add(styles.faint(), "No matching threads: F4 changes the filter, i and K show hidden threads."));
+            add(new StyledLine(styles).add(styles.faint(), CellFormat.sanitize(noRows())));
         }
+    }
+
+    private String noRows() {
+        if (!view.showsAccounts()) return "No matching threads: F4 changes the filter, i and K show hidden threads.";
+        Interval first = view.intervals.get(0);
+        if (!view.history.hasAccounts())
+            return AccountRows.absence(first, view.isRecording ? "load it before recording" : "press A");
+        return first.accounts().isEmpty()
+                ? "The agent has not reported in this interval: d sets a longer one."
+                : "No matching accounts: F4 changes the filter, i shows idle accounts.";
     }
 
     private StyledLine footer() {

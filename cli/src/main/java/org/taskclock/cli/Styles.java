@@ -3,8 +3,8 @@
 package org.taskclock.cli;
 
 import org.jline.utils.AttributedStyle;
-import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The text styles of the terminal interface. PLAIN uses only bold and inverse, which NO_COLOR permits. */
 enum Styles {
@@ -63,11 +63,13 @@ enum Styles {
         };
     }
 
-    AttributedStyle kind(ThreadKind kind) {
-        return switch (kind) {
+    /** Returns the style of a name. */
+    AttributedStyle of(ThreadUsage usage) {
+        return switch (usage.kind()) {
             case JAVA -> AttributedStyle.DEFAULT;
             case CARRIER -> color(AttributedStyle.MAGENTA);
-            case VIRTUAL, ACCOUNT -> color(AttributedStyle.BLUE);
+            case VIRTUAL -> color(AttributedStyle.BLUE);
+            case ACCOUNT -> AccountRows.isRest(usage) ? faint() : AttributedStyle.DEFAULT;
             case GC -> color(AttributedStyle.YELLOW);
             case JIT -> color(AttributedStyle.CYAN);
             case VM, NATIVE -> faint();

@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,9 @@ import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** The rows of the table: the threads of all intervals, filtered, sorted, and optionally grouped by pool. */
+/**
+ * The rows of the table: the threads or accounts of all intervals, filtered, sorted, and optionally grouped by pool.
+ */
 final class TableModel {
     private TableModel() {}
 
@@ -51,15 +54,15 @@ final class TableModel {
     static List<Row> rows(List<Interval> intervals, ViewState view, Predicate<String> expanded) {
         List<Row> all = new ArrayList<>();
         for (Interval interval : intervals) {
-            for (ThreadUsage thread : interval.threads()) {
+            for (ThreadUsage thread : view.usages(interval)) {
                 if (!view.isVisible(thread)) continue;
                 all.add(Row.of(interval, thread));
             }
         }
         Comparator<Row> order = view.sort == ThreadColumn.RISE ? view.history.byRise() : order(view.sort);
         if (view.reversed) order = order.reversed();
-        if (!view.groupByPool) {
-            all.sort(order);
+        if (!view.showsPools()) {
+            all.sort(AccountRows.order(order));
             return all;
         }
         return groupByPool(all, order, expanded, new PoolTimes(intervals, view));
@@ -82,6 +85,16 @@ final class TableModel {
             order = Comparator.comparingDouble(row -> sign * column.value(row.thread(), row.interval()));
         }
         return order.thenComparingLong(row -> -row.thread().cpuNanos());
+    }
+
+    /** Returns at most so many rows, and those for the rest of the accounts; for each type if there are several. */
+    static List<Row> limit(List<Row> rows, int limit) {
+        if (limit == 0) return rows;
+        Map<String, Integer> counts = new HashMap<>();
+        return rows.stream()
+                .filter(row -> AccountRows.isRest(row.thread())
+                        || counts.merge(AccountRows.type(row.thread()), 1, Integer::sum) <= limit)
+                .toList();
     }
 
     private static List<Row> groupByPool(

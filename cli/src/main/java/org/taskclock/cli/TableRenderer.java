@@ -93,6 +93,7 @@ final class TableRenderer {
 
     /** Returns whether the column has a value in any row. */
     static boolean isRelevant(ViewState view, ThreadColumn column) {
+        if (view.showsAccounts() && !AccountRows.hasColumn(column)) return false;
         return switch (column) {
             case PID -> view.intervals.size() > 1;
             case LIMIT ->
@@ -116,7 +117,7 @@ final class TableRenderer {
                         .add(style(column), sorted ? arrow() : " ");
             }
         }
-        String name = ThreadColumn.NAME.title;
+        String name = view.showsAccounts() ? "ACCOUNT " + view.accountType : ThreadColumn.NAME.title;
         if (view.sort == ThreadColumn.NAME) name += arrow();
         else if (!columns.contains(view.sort)) name += " by " + view.sort.id + arrow();
         return line.add(style(ThreadColumn.NAME), CellFormat.padRight(name, nameWidth));
@@ -144,7 +145,8 @@ final class TableRenderer {
         TableModel.Row row = view.rows.get(index);
         boolean selected = index == view.selected;
         boolean tagged = view.tags.contains(row.key());
-        AttributedStyle valueStyle = selected ? styles.selected() : tagged ? styles.tagged() : AttributedStyle.DEFAULT;
+        AttributedStyle plain = AccountRows.isRest(row.thread()) ? styles.faint() : AttributedStyle.DEFAULT;
+        AttributedStyle valueStyle = selected ? styles.selected() : tagged ? styles.tagged() : plain;
         StyledLine line = new StyledLine(styles);
         for (ThreadColumn column : columns) {
             if (column == ThreadColumn.BAR && !selected) {
@@ -159,7 +161,7 @@ final class TableRenderer {
                 ? styles.selected()
                 : suspects.contains(row.thread().tid())
                         ? styles.alarm()
-                        : tagged ? styles.tagged() : styles.kind(row.thread().kind());
+                        : tagged ? styles.tagged() : styles.of(row.thread());
         return line.add(nameStyle, CellFormat.padRight(name(row, tagged), nameWidth));
     }
 
@@ -198,8 +200,8 @@ final class TableRenderer {
         if (tagged) name.append('*');
         if (row.inPool()) name.append("  ");
         if (row.isPool()) name.append(view.isExpanded(row.key()) ? "- " : "+ ");
-        else if (view.groupByPool && !row.inPool()) name.append("  ");
-        name.append(CellFormat.sanitize(thread.name()));
+        else if (view.showsPools() && !row.inPool()) name.append("  ");
+        name.append(CellFormat.sanitize(view.showsAccounts() ? AccountRows.name(thread) : thread.name()));
         if (thread.truncated()) name.append('~');
         if (thread.kind() == ThreadKind.VIRTUAL && !row.isPool())
             name.append(" (").append(thread.threads()).append(" virtual)");

@@ -37,7 +37,14 @@ final class TerminalUi {
      * @param count number of intervals to show; 0 for no limit
      * @param limit maximum number of threads; 0 for all
      */
-    record Options(double intervalSeconds, int count, boolean color, ThreadColumn sort, String filter, int limit) {}
+    record Options(
+            double intervalSeconds,
+            int count,
+            boolean color,
+            ThreadColumn sort,
+            String filter,
+            int limit,
+            boolean showsAccounts) {}
 
     /**
      * The result of {@link #run}.
@@ -91,6 +98,7 @@ final class TerminalUi {
         view.sort = options.sort();
         view.filter(options.filter());
         view.limit = options.limit();
+        if (options.showsAccounts()) view.accountType = "";
         replay = sources.get(0) instanceof Recording recording ? new ReplayControl(recording, view, queries) : null;
         view.isRecording = replay != null;
         if (this.sources.isChoice()) view.page = ViewState.Page.JVMS;
@@ -227,6 +235,7 @@ final class TerminalUi {
     }
 
     private void accept(JvmSources.Sample sample, ThreadUsage thread) {
+        view.sections = sample.sections();
         view.accept(sample.intervals());
         view.agentOffer.accept(sample.intervals(), sources.retain(sample));
         if (sample.stacks() != null) view.showStacks(thread, sample.stacks());

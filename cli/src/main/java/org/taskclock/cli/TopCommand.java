@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.taskclock.monitor.attach.TemporaryAgent;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
@@ -36,6 +37,7 @@ import picocli.CommandLine.TypeConversionException;
         description = {
             "Live view of CPU time per thread in a running JVM.",
             "Reads /proc. Attaches to the JVM occasionally for full thread names and stacks, if permitted.",
+            "With --accounts, shows named accounts instead of threads. Loads the agent for the duration if necessary.",
             "Without an argument, watches the busiest JVM. If a name matches several JVMs, the terminal view offers a"
                     + " choice."
         },
@@ -53,6 +55,7 @@ import picocli.CommandLine.TypeConversionException;
             "  taskclock top --match port=8080    by its command line",
             "  taskclock top -p 4711,orders       two JVMs in one table",
             "  taskclock top --demo               a demo program",
+            "  taskclock top 4711 --accounts      its tenants, endpoints, or other named accounts",
             "  taskclock top -b --limit 5 4711 | tee top.txt",
             "  taskclock top --json 4711 1 60 | jq -c 'select(.systemPercent > 50)'",
             "",
@@ -77,6 +80,7 @@ final class TopCommand implements Callable<Integer> {
     }
 
     private static final Duration MIN_INTERVAL = Duration.ofMillis(50);
+    private static final int MAX_SECTIONS = 5;
 
     @Spec
     private CommandSpec spec;
@@ -133,6 +137,7 @@ final class TopCommand implements Callable<Integer> {
         }
         Process child = null;
         List<LiveJvm> sources = new ArrayList<>();
+        List<TemporaryAgent> agents = new ArrayList<>();
         try {
             JvmQuery query = parseArguments();
             boolean useTerminal = output.isForTerminal() && Tty.isUsable();
@@ -150,6 +155,7 @@ final class TopCommand implements Callable<Integer> {
             }
             if (pids.isEmpty()) pids.add(JvmQuery.busiest());
             for (long pid : pids) {
+                if (output.showsAccounts()) agents.add(TemporaryAgent.reportingAccounts(pid));
                 LiveJvm source = LiveJvm.of(pid, !noAttach);
                 sources.add(source);
                 source.watchJavaStatus(output.showsJavaStatus() || sort.isJavaStatus());
@@ -163,6 +169,7 @@ final class TopCommand implements Callable<Integer> {
         } finally {
             for (LiveJvm source : sources) source.close();
             if (child != null) child.destroyForcibly();
+            for (TemporaryAgent agent : agents) agent.close();
         }
     }
 
@@ -178,6 +185,7 @@ final class TopCommand implements Callable<Integer> {
         JvmQuery query = null;
         if (match != null && (demo || !jvms.isEmpty()))
             throw usageError("--match cannot be combined with -p or --demo");
+        if (noAttach && output.showsAccounts()) throw usageError("--accounts requires attaching: remove --no-attach");
         if (match != null) query = new JvmQuery(match, true);
         else if (jvms.isEmpty() && !demo && !remaining.isEmpty() && !IntervalOptions.isInterval(remaining.get(0)))
             query = JvmQuery.of(remaining.remove(0));
@@ -204,7 +212,7 @@ final class TopCommand implements Callable<Integer> {
 
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException {
         boolean color = output.isColored() && terminal;
-        TopText text = new TopText(color, sort);
+        TopText text = new TopText(color, sort, output.showsAccounts());
         Map<Integer, IntervalSum> sums = new LinkedHashMap<>();
         try {
             printIntervals(sources, text, sums);
@@ -230,10 +238,12 @@ final class TopCommand implements Callable<Integer> {
             if (!termination.sleepUntil(schedule.due())) return;
             schedule.advance(System.nanoTime(), delayNanos);
             List<Interval> intervals = new ArrayList<>();
+            List<OpenSections.Row> sections = new ArrayList<>();
             for (int s = 0; s < sources.size(); s++) {
                 try {
                     Interval next = sources.get(s).next();
                     intervals.add(next);
+                    sections.addAll(OpenSections.rows(next.pid(), sources.get(s).openSections()));
                     String note = sources.get(s).canLoadAgent() ? AgentOffer.note(next) : null;
                     if (note != null && offered.add(next.pid())) text.addNote(note);
                 } catch (MonitorException e) {
@@ -246,6 +256,7 @@ final class TopCommand implements Callable<Integer> {
                 if (output.isText())
                     sums.computeIfAbsent(next.pid(), pid -> new IntervalSum()).add(next);
             }
+            if (output.showsAccounts()) text.setSections(OpenSections.longest(sections, MAX_SECTIONS));
             output.print(output.format(intervals, sort, text));
         }
     }

@@ -26,21 +26,33 @@ final class TopText {
     private static final int MAX_RANK = 8;
 
     private static final String BOLD = "1";
+    private static final String FAINT = "2";
     private static final String RED = "31";
 
     private final boolean color;
     private final ThreadColumn sort;
+    /** Whether the tables show accounts instead of threads. */
+    private final boolean accounts;
+
+    private boolean hasSeenAccounts;
+    /** Sections to be shown with the next intervals. */
+    private List<OpenSections.Row> sections = List.of();
     /** Notes to be shown with the next intervals, in addition to their own. */
     private final List<String> notes = new ArrayList<>();
 
     /** @param sort the column by which the threads are sorted, which is always printed */
-    TopText(boolean color, ThreadColumn sort) {
+    TopText(boolean color, ThreadColumn sort, boolean accounts) {
         this.color = color;
         this.sort = sort;
+        this.accounts = accounts;
     }
 
     void addNote(String note) {
         notes.add(note);
+    }
+
+    void setSections(List<OpenSections.Row> rows) {
+        sections = rows;
     }
 
     /** Returns the interval that a thread's usage belongs to: that of its process. */
@@ -76,17 +88,23 @@ final class TopText {
         line(text, BOLD, row(columns, column -> column.title));
         for (ThreadUsage thread : threads) {
             Interval interval = intervalOf(thread, intervals);
-            line(text, "", row(columns, column -> cell(column, thread, interval)));
+            String style = AccountRows.isRest(thread) ? FAINT : "";
+            line(text, style, row(columns, column -> cell(column, thread, interval)));
         }
+        if (!sections.isEmpty()) line(text, BOLD, OpenSections.TITLE);
+        for (OpenSections.Row section : sections) line(text, "", section.text());
+        sections = List.of();
         int hidden = -threads.size();
         for (Interval interval : intervals) {
-            hidden += interval.threads().size();
+            hidden += usages(interval).size();
             String process = several ? interval.pid() + ": " : "";
             for (Finding finding : interval.findings()) {
                 line(text, RED, "! " + process + finding.kind() + ": " + finding.text());
                 for (String evidence : finding.evidence()) line(text, "", "    " + evidence);
             }
             for (String note : interval.notes()) line(text, "", "* " + process + note);
+            hasSeenAccounts |= !interval.accounts().isEmpty();
+            if (accounts && !hasSeenAccounts) line(text, "", "* " + AccountRows.absence(interval));
         }
         for (String note : notes) line(text, "", "* " + note);
         notes.clear();
@@ -96,14 +114,27 @@ final class TopText {
                 "",
                 String.format(
                         Locale.ROOT,
-                        "%,d threads%s; taskclock used %.1f %% of one core",
+                        "%,d %s%s; taskclock used %.1f %% of one core",
                         intervals.stream()
-                                .flatMap(interval -> interval.threads().stream())
-                                .mapToInt(r -> r.kind() == ThreadKind.VIRTUAL ? 0 : r.threads())
+                                .flatMap(interval -> usages(interval).stream())
+                                .mapToInt(TopText::count)
                                 .sum(),
+                        accounts ? "accounts" : "threads",
                         hidden > 0 ? String.format(Locale.ROOT, ", %,d rows not shown", hidden) : "",
                         last.percent(last.totals().ownNanos())));
         return text.append('\n').toString();
+    }
+
+    private List<ThreadUsage> usages(Interval interval) {
+        return accounts ? interval.accounts() : interval.threads();
+    }
+
+    private static int count(ThreadUsage usage) {
+        return switch (usage.kind()) {
+            case VIRTUAL -> 0;
+            case ACCOUNT -> AccountRows.isRest(usage) ? 0 : 1;
+            default -> usage.threads();
+        };
     }
 
     private void header(StringBuilder text, Interval interval, String label, String length) {
@@ -173,13 +204,15 @@ final class TopText {
                 .filter(column -> switch (column) {
                     case PID -> several;
                     // The interactive view shows the kind as a color.
-                    case KIND -> true;
+                    case KIND -> !accounts;
                     case BAR, RECENT, RISE -> false;
+                    case TIME -> accounts || column == sort;
                     default ->
                         column.rank <= MAX_RANK
                                 || column == sort
                                 || (sort.isJavaStatus() && column.isJavaStatus() && !column.hasText());
                 })
+                .filter(column -> !accounts || AccountRows.hasColumn(column))
                 .sorted(Comparator.comparing(ThreadColumn::hasText))
                 .toList();
     }
@@ -217,6 +250,7 @@ final class TopText {
 
     private static String name(ThreadUsage thread) {
         String mark = thread.truncated() && thread.name().length() >= 15 ? "~" : "";
+        if (thread.kind() == ThreadKind.ACCOUNT) return thread.name();
         String count = thread.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", thread.threads());
         return thread.name() + mark + count;
     }

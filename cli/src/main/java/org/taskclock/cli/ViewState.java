@@ -28,7 +28,9 @@ final class ViewState {
         PROFILE,
         SORT,
         COLUMNS,
-        JVMS
+        JVMS,
+        /** The sections of named accounts that have been open longest. */
+        SECTIONS
     }
 
     /** The input prompt in the last line. */
@@ -63,6 +65,9 @@ final class ViewState {
     String openedBySearch = "";
 
     boolean groupByPool;
+    /** The type of the accounts to show instead of threads; empty for the first one, null to show threads. */
+    String accountType;
+
     boolean paused;
     boolean following;
     boolean hideIdle;
@@ -101,6 +106,7 @@ final class ViewState {
 
     List<TableModel.Row> rows = List.of();
     List<Jvm> jvms = List.of();
+    List<OpenSections.Row> sections = List.of();
     ThreadUsage stackThread;
     /** Whether the screen shows Java states, locks, or allocation. */
     boolean showsJavaStatus;
@@ -167,6 +173,33 @@ final class ViewState {
         return filter.isEmpty() || filterPattern.matcher(pool).find();
     }
 
+    boolean showsAccounts() {
+        return accountType != null;
+    }
+
+    boolean showsPools() {
+        return groupByPool && !showsAccounts();
+    }
+
+    /** Shows the accounts of the next type, or threads after the last type. */
+    void showNextAccounts() {
+        List<String> types = AccountRows.types(intervals);
+        int next = accountType == null ? 0 : types.indexOf(accountType) + 1;
+        if (next < types.size()) accountType = types.get(next);
+        else accountType = accountType == null ? "" : null;
+        if (next + 1 < types.size()) message = "a: accounts of type " + types.get(next + 1);
+        moveTo(0);
+        rebuild();
+    }
+
+    /** Returns what the table shows of an interval. */
+    List<ThreadUsage> usages(Interval interval) {
+        if (!showsAccounts()) return interval.threads();
+        return interval.accounts().stream()
+                .filter(account -> AccountRows.type(account).equals(accountType))
+                .toList();
+    }
+
     String filter() {
         return filter;
     }
@@ -201,6 +234,8 @@ final class ViewState {
         expanded.clear();
         openedBySearch = "";
         following = false;
+        if (showsAccounts()) accountType = "";
+        sections = List.of();
         ended = false;
         paused = false;
         message = "";
@@ -217,8 +252,9 @@ final class ViewState {
 
     /** Rebuilds the rows. The selection stays on the same row number, or on the same thread if it is followed. */
     void rebuild() {
-        rows = TableModel.rows(intervals, this);
-        if (limit > 0 && rows.size() > limit) rows = rows.subList(0, limit);
+        if ("".equals(accountType))
+            accountType = AccountRows.types(intervals).stream().findFirst().orElse("");
+        rows = TableModel.limit(TableModel.rows(intervals, this), limit);
         if (following) {
             for (int i = 0; i < rows.size(); i++) {
                 if (rows.get(i).key().equals(selectedKey)) selected = i;

@@ -66,7 +66,7 @@ class SyntheticJvm implements IntervalSource {
         awaitDeletion(Path.of(args[0] + ".wait"));
         System.out.println(TerminalUi.run(
                 List.of(jvm),
-                new TerminalUi.Options(0.2, 0, true, ThreadColumn.CPU, "", 0),
+                new TerminalUi.Options(0.2, 0, true, ThreadColumn.CPU, "", 0, false),
                 SavedSettings.none(),
                 !Boolean.getBoolean("no-mouse")));
     }

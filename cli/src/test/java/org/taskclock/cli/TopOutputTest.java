@@ -260,7 +260,7 @@ class TopOutputTest {
                 interval.totals(),
                 List.of(new Finding(new GarbageCollection(), 0, evil, List.of(evil))),
                 List.of(evil));
-        String text = new TopText(false, ThreadColumn.CPU).format(List.of(hostile), hostile.threads());
+        String text = new TopText(false, ThreadColumn.CPU, false).format(List.of(hostile), hostile.threads());
         assertThat(text).doesNotContain("\u001b", "\u202e").contains("! gc: evil?[2J?name?\n");
     }
 

@@ -279,6 +279,12 @@ class TopTest {
         "check 1 --cpu 5% --for 0, 2, is not a duration",
         "check 1 --yields 5/s --no-attach, 2, --yields requires attaching",
         "check 1 --yields 5/m, 2, is not a rate such as 1000/s",
+        "check 1 --cpu 5% --account acme, 2, --account acme: must be TYPE=NAME",
+        "check 1 --cpu 5% --account tenant=acme --pool x, 2, --account cannot be combined",
+        "check 1 --account tenant=acme --yields 5/s, 2, --account cannot be combined",
+        "check 1 --cpu 5% --account tenant=acme --no-attach, 2, --account requires attaching",
+        "check 1 --account tenant=acme, 2, nothing to check",
+        "top 1 --accounts --no-attach, 2, --accounts requires attaching",
         "check 999999999 --cpu 50%, 4, there is no process 999999999"
     })
     void shouldReportErrorsInOneLine(String arguments, int exitCode, String message) throws Exception {

@@ -15,6 +15,8 @@ final class JvmDashboard {
     private static final String SWITCHES = PrometheusName.of(Metric.THREAD_CONTEXT_SWITCHES);
     private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
     private static final String VIRTUAL = PrometheusName.of(Metric.VIRTUAL_THREAD_COUNT);
+    private static final String ACCOUNT = PrometheusName.of(Metric.ACCOUNT_CPU_TIME);
+    private static final String SECTIONS = PrometheusName.of(Metric.ACCOUNT_SECTION_CPU_TIME);
     private static final String PROCESS = PrometheusName.of(Metric.PROCESS_CPU_TIME);
     private static final String PERIODS = PrometheusName.of(Metric.CONTAINER_CPU_PERIODS);
     private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_PERIODS);
@@ -22,6 +24,7 @@ final class JvmDashboard {
 
     private static final String JVM = "job=~\"$job\", service=~\"$service\", instance=~\"$instance\", pid=~\"$pid\"";
     private static final String POOL = "{{jvm_thread_pool_name}}";
+    private static final String ACCOUNT_NAME = "{{taskclock_account_type}} {{taskclock_account_name}}";
     private static final String BY_POOL = "sum by (jvm_thread_pool_name) ";
 
     private JvmDashboard() {}
@@ -129,6 +132,24 @@ final class JvmDashboard {
                                 .description("The share of the periods in which the container used up its limit.")
                                 .query("max(" + rate(THROTTLED, "") + " / " + rate(PERIODS, "") + ")", "throttled"),
                         4,
+                        8)
+                .add(
+                        Panel.lines("Processors by account", Panel.PROCESSORS)
+                                .description("Of the accounts that the program defines, such as tenants, if any.")
+                                .query(
+                                        "sum by (taskclock_account_type, taskclock_account_name) (" + rate(ACCOUNT, "")
+                                                + ") > 0",
+                                        ACCOUNT_NAME),
+                        12,
+                        8)
+                .add(
+                        Panel.lines("CPU time that 99 % of sections do not exceed", Panel.SECONDS)
+                                .description("By account, if the program counts the sections of this type by CPU time.")
+                                .query(
+                                        "histogram_quantile(0.99, sum by (le, taskclock_account_type,"
+                                                + " taskclock_account_name) (" + rate(SECTIONS, "") + "))",
+                                        ACCOUNT_NAME),
+                        12,
                         8)
                 .add(
                         Panel.table("Thread pools in this time range", Panel.SECONDS)

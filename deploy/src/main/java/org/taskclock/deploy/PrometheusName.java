@@ -13,10 +13,12 @@ final class PrometheusName {
 
     private PrometheusName() {}
 
+    /** Returns the name of a metric; of a histogram, that of its buckets. */
     static String of(Metric metric) {
         StringBuilder name = new StringBuilder(metric.id().replace('.', '_'));
         if (metric.unit().equals("s")) name.append("_seconds");
         if (metric.type() == Metric.Type.COUNTER) name.append("_total");
+        if (metric.type() == Metric.Type.HISTOGRAM) name.append("_bucket");
         return name.toString();
     }
 
@@ -24,6 +26,7 @@ final class PrometheusName {
     static List<String> labels(Metric metric) {
         List<String> labels = new ArrayList<>(IDENTITY);
         for (String attribute : metric.attributes()) labels.add(attribute.replace('.', '_'));
+        if (metric.type() == Metric.Type.HISTOGRAM) labels.add("le");
         return labels;
     }
 }

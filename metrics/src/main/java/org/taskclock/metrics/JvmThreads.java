@@ -85,9 +85,11 @@ public final class JvmThreads {
         Counters ended = threads.sampler.takePools(after.userNanos(), pool -> usages.add(PoolUsage.of(pool)));
         if (ended.cpuNanos > 0) usages.add(PoolUsage.of(PoolKey.ENDED, 0, ended));
         counters.add(usages);
-        List<AccountUsage> accounts = CpuAccounts.read().stream()
-                .flatMap(type -> type.rows().stream())
-                .toList();
-        return new JvmUsage(counters.pools(), after, agent.virtualThreads(), accounts, cgroup.usage());
+        return new JvmUsage(counters.pools(), after, agent.virtualThreads(), accounts(), cgroup.usage());
+    }
+
+    /** Takes a reading of the named accounts of all types, with a row for the rest of the process in each type. */
+    public static List<AccountUsage> accounts() {
+        return CpuAccounts.read().stream().flatMap(type -> type.rows().stream()).toList();
     }
 }

@@ -9,6 +9,7 @@ import java.util.function.ToLongFunction;
 import org.taskclock.AccountReading;
 import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
+import org.taskclock.Distribution;
 
 /**
  * The metrics of a JVM, as docs/metrics.md defines them. Names, units, and attributes follow OpenTelemetry's semantic
@@ -149,6 +150,19 @@ public enum Metric {
             "Number of sections, such as requests, of a named account.",
             List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
             usage -> accounts(usage, AccountUsage::sections, 1)),
+    ACCOUNT_SECTION_CPU_TIME(
+            "taskclock.account.section.cpu.time",
+            Type.HISTOGRAM,
+            "s",
+            "CPU time of each closed section of a named account.",
+            List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
+            usage -> {
+                List<Point> points = new ArrayList<>();
+                for (AccountUsage account : usage.accounts())
+                    if (account.distribution() != null)
+                        points.add(histogram(account.distribution(), account.type(), account.name()));
+                return points;
+            }),
     PROCESS_CPU_TIME(
             "process.cpu.time",
             Type.COUNTER,
@@ -211,15 +225,28 @@ public enum Metric {
     public enum Type {
         COUNTER,
         UP_DOWN_COUNTER,
-        GAUGE
+        GAUGE,
+        /** Numbers of observations by value, all of which only increase. */
+        HISTOGRAM
     }
 
     /**
      * A value.
      *
      * @param attributes the values of {@link Metric#attributes()}, in the same order
+     * @param value that of a histogram is the sum of what it counts
+     * @param counts of a histogram: the number of observations in each bucket, whose upper bounds are {@link #BOUNDS},
+     *     and the number above; otherwise empty
      */
-    public record Point(List<String> attributes, double value) {}
+    public record Point(List<String> attributes, double value, List<Long> counts) {
+        public Point(List<String> attributes, double value) {
+            this(attributes, value, List.of());
+        }
+    }
+
+    /** The upper bounds of the buckets of histograms, in seconds: from 10 us to 100 s, two in each power of ten. */
+    public static final List<Double> BOUNDS =
+            List.of(1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0);
 
     private static final String POOL = "jvm.thread.pool.name";
     private static final String KIND = "jvm.thread.kind";
@@ -286,6 +313,19 @@ public enum Metric {
                 points.add(new Point(List.of(account.type(), account.name()), number / unit));
         }
         return points;
+    }
+
+    /** An observation just below a bound may count for the next bucket, see {@link Distribution#countBelow}. */
+    private static Point histogram(Distribution sections, String... attributes) {
+        List<Long> counts = new ArrayList<>();
+        long below = 0;
+        for (double bound : BOUNDS) {
+            long count = sections.countBelow(Math.round(bound * 1e9));
+            counts.add(count - below);
+            below = count;
+        }
+        counts.add(sections.count() - below);
+        return new Point(List.of(attributes), sections.sumNanos() / 1e9, counts);
     }
 
     private static Point seconds(long nanos, String... attributes) {

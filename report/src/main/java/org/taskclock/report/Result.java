@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 
 /**
  * The result of a measurement, and the format of the file in which {@code taskclock bench} and {@code taskclock
- * experiment} save it for {@code taskclock report} and other programs. docs/lab.md describes it. Lists may be empty but
- * are never null.
+ * experiment} save it for {@code taskclock report} and other programs. lab/README.md describes it. Lists may be empty,
+ * but are never null.
  *
  * @param format {@link #FORMAT}
  * @param kind "bench" or "experiment"; "recording" in a report about a recording, which is not saved in this format

@@ -57,7 +57,7 @@ final class Overview {
             if (sample.jvm().hasEnded()) state.ended = now;
             if (sample.intervalNanos() == 0) continue;
             List<Finding> findings = Observation.ofPools(
-                            sample.pools(),
+                            sample.poolsAndAccounts(),
                             sample.threads(),
                             sample.process().cpuNanos(),
                             sample.virtualThreads(),

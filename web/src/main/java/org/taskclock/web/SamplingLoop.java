@@ -22,7 +22,6 @@ import org.taskclock.monitor.fleet.MonitoredJvm;
 import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
-import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.InternalErrors;
 
@@ -157,10 +156,14 @@ final class SamplingLoop implements AutoCloseable {
 
     private void add(JvmKey key, JvmSample sample, Instant now) {
         if (sample.intervalNanos() <= 0) return;
-        List<ThreadUsage> pools = new ArrayList<>(sample.pools());
-        pools.addAll(sample.accounts());
         history.add(new HistorySample(
-                key, now, sample.intervalNanos(), pools, sample.threads(), sample.process(), sample.container()));
+                key,
+                now,
+                sample.intervalNanos(),
+                sample.poolsAndAccounts(),
+                sample.threads(),
+                sample.process(),
+                sample.container()));
     }
 
     private void markStart(JvmKey key, Instant now) {

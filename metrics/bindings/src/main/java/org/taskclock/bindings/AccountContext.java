@@ -4,6 +4,7 @@ package org.taskclock.bindings;
 
 import java.util.Arrays;
 import java.util.concurrent.Executor;
+import org.taskclock.AccountType;
 import org.taskclock.CpuAccount;
 import org.taskclock.CpuSection;
 
@@ -34,6 +35,11 @@ import org.taskclock.CpuSection;
 public final class AccountContext {
     /** The context without accounts. */
     public static final AccountContext EMPTY = new AccountContext(null, null);
+
+    /**
+     * The name of the account for work that has no name, such as a request without the header that names its tenant.
+     */
+    public static final String NO_NAME = "(none)";
 
     private static final int CONTEXT = 0;
     private static final int SECTIONS = 1;
@@ -105,6 +111,23 @@ public final class AccountContext {
      */
     public CpuAccount account() {
         return account;
+    }
+
+    /** Returns the innermost account that is not a named one; null if there is none. */
+    CpuAccount taskAccount() {
+        AccountContext each = this;
+        while (each.size != 0 && each.account.name() != null) each = each.outer;
+        return each.account;
+    }
+
+    /** Returns a named account, also for work without a name. */
+    static CpuAccount account(AccountType type, String name) {
+        return type.of(name == null || name.isBlank() ? NO_NAME : name);
+    }
+
+    /** Adds an account to the context of the calling thread until the scope is closed. */
+    static AccountScope enter(CpuAccount added) {
+        return current().with(added).enter();
     }
 
     /**

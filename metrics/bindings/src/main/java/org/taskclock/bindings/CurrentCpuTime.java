@@ -9,9 +9,12 @@ import org.taskclock.CpuUsage;
 final class CurrentCpuTime {
     private CurrentCpuTime() {}
 
-    /** Returns the CPU time of the calling thread's innermost account; null if there is none or it is unknown. */
+    /**
+     * Returns the CPU time of the calling thread's innermost account without a name; null if there is none or it is
+     * unknown.
+     */
     static String millis() {
-        CpuAccount account = AccountContext.current().account();
+        CpuAccount account = AccountContext.current().taskAccount();
         if (account == null) return null;
         CpuUsage usage = account.now();
         return usage.uncounted() == 0 ? millis(usage.cpuNanos()) : null;

@@ -2,7 +2,8 @@
 // Copyright the TaskClock authors
 
 /**
- * Carries CPU accounts from thread to thread in Kotlin coroutines, Reactor, and Mutiny, and into logs.
+ * Enters named CPU accounts for requests, calls, records, statements, and jobs. Carries accounts from thread to thread
+ * in Kotlin coroutines, Reactor, and Mutiny, and into logs.
  *
  * <p>Reasons for the design:
  *
@@ -16,6 +17,10 @@
  *       context propagation uses the subscriber's context and enters it per task rather than per operator.
  *   <li>The handlers for Micrometer's observations and OpenTelemetry's spans are in the modules for these libraries,
  *       because scopes of observations and spans already exist on each thread and need no further propagation.
+ *   <li>Routers of web frameworks only name the endpoint, and {@link org.taskclock.bindings.AccountFilter} ends its
+ *       section. So no section stays open, whatever the framework does with an asynchronous or failed request.
+ *   <li>Kafka's interceptors and JAX-RS's response filters are not used, because they do not surround the work on its
+ *       thread.
  * </ol>
  */
 package org.taskclock.bindings;

@@ -23,6 +23,7 @@ import org.apache.logging.log4j.core.layout.PatternLayout;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 import org.taskclock.CpuAccount;
+import org.taskclock.CpuAccounts;
 import org.taskclock.internal.JdkVersions;
 
 class LogCpuTimeTest {
@@ -53,6 +54,22 @@ class LogCpuTimeTest {
         });
         MdcCpuTime.update();
         assertThat(MDC.get(MdcCpuTime.KEY)).isNull();
+    }
+
+    /** A tenant's total would say nothing about the request that logs. */
+    @Test
+    void shouldIgnoreNamedAccounts() {
+        AccountContext tenant =
+                AccountContext.EMPTY.with(CpuAccounts.type("tenant").of("logged"));
+        tenant.with(account)
+                .with(CpuAccounts.type("endpoint").of("logged"))
+                .wrap(() -> {
+                    work.run();
+                    assertMillis(CurrentCpuTime.millis());
+                })
+                .run();
+        tenant.wrap(() -> assertThat(CurrentCpuTime.millis()).isNull()).run();
+        work.assertCounted("tenant", "logged", 2);
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.taskclock.CpuAccount;
+import org.taskclock.CpuAccounts;
 
 @SuppressWarnings("try") // the scopes only need to be open
 class MutinyAccountsTest {
@@ -66,6 +67,15 @@ class MutinyAccountsTest {
         assertThat(work.portions()).isEqualTo(8);
         assertThat(work.threads()).hasSize(3).doesNotContain(Thread.currentThread());
         work.assertCounted(account);
+    }
+
+    @Test
+    void shouldCountForNamedAccounts() {
+        Uni<Long> sum = sum(CpuAccounts.type("tenant").of("mutiny"), List.of("first", "other", "third", "final"));
+        assertThat(sum.map(each -> otherWork.run(each)).await().atMost(TIMEOUT)).isEqualTo(20);
+        assertThat(work.portions()).isEqualTo(8);
+        assertThat(work.threads()).hasSize(3).doesNotContain(Thread.currentThread());
+        work.assertCounted("tenant", "mutiny");
     }
 
     @Test

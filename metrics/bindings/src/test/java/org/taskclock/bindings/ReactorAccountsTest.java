@@ -15,7 +15,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.taskclock.AccountType;
 import org.taskclock.CpuAccount;
+import org.taskclock.CpuAccounts;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
@@ -71,6 +73,22 @@ class ReactorAccountsTest {
         assertThat(work.portions()).isEqualTo(16);
         assertThat(work.threads()).hasSizeGreaterThan(1).doesNotContain(Thread.currentThread());
         work.assertCounted(account);
+    }
+
+    @Test
+    void shouldCountForNamedAccounts() {
+        AccountType tenants = CpuAccounts.type("tenant");
+        List<String> orders = Stream.generate(() -> "order").limit(8).toList();
+        Long sum = sum(tenants.of("reactor"), orders)
+                .map(each -> otherWork.run(each))
+                .contextWrite(ReactorAccounts.with(tenants.of("reactor-outer")))
+                .block(TIMEOUT);
+        assertThat(sum).isEqualTo(40);
+        assertThat(work.portions()).isEqualTo(16);
+        assertThat(work.threads()).hasSizeGreaterThan(1).doesNotContain(Thread.currentThread());
+        work.assertCounted("tenant", "reactor");
+        // Of one type, only the innermost account counts.
+        otherWork.assertCounted("tenant", "reactor-outer");
     }
 
     @Test

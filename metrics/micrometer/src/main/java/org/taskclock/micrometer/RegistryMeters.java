@@ -17,15 +17,25 @@ import org.taskclock.metrics.Metric;
 
 /** The meters in one registry. Polling any of them updates all of them, and registers those that are new. */
 final class RegistryMeters {
+    /** Added to the id of a histogram for its buckets, as Micrometer does for registries that know no histograms. */
+    private static final String BUCKETS = ".histogram";
+
+    /** The tag with the upper bound of a bucket. */
+    private static final String BOUND = "le";
+
     /** One meter, and its value in the last reading. */
     private final class Series {
         private final Metric metric;
+        /** If it is a bucket, also its bound. */
         private final List<String> attributes;
+
+        private final boolean isBucket;
         private volatile double value;
 
         Series(Metric metric, List<String> attributes) {
             this.metric = metric;
             this.attributes = attributes;
+            isBucket = attributes.size() > metric.attributes().size();
         }
 
         double poll() {
@@ -35,15 +45,16 @@ final class RegistryMeters {
 
         /** Registers the meter. Micrometer holds objects weakly but functions strongly, so the function holds this. */
         void register() {
-            String unit = metric.unit().equals("s") ? "seconds" : null;
-            if (metric.type() == Metric.Type.COUNTER)
-                FunctionCounter.builder(metric.id(), this, ignored -> poll())
+            String id = isBucket ? metric.id() + BUCKETS : metric.id();
+            String unit = metric.unit().equals("s") && !isBucket ? "seconds" : null;
+            if (isCumulative(metric))
+                FunctionCounter.builder(id, this, ignored -> poll())
                         .description(metric.description())
                         .baseUnit(unit)
                         .tags(tags())
                         .register(registry);
             else
-                Gauge.builder(metric.id(), this, ignored -> poll())
+                Gauge.builder(id, this, ignored -> poll())
                         .description(metric.description())
                         .baseUnit(unit)
                         .tags(tags())
@@ -51,9 +62,10 @@ final class RegistryMeters {
         }
 
         private Tags tags() {
+            List<String> names = new ArrayList<>(metric.attributes());
+            names.add(BOUND);
             Tags all = extraTags;
-            for (int i = 0; i < attributes.size(); i++)
-                all = all.and(metric.attributes().get(i), attributes.get(i));
+            for (int i = 0; i < attributes.size(); i++) all = all.and(names.get(i), attributes.get(i));
             return all;
         }
     }
@@ -87,17 +99,36 @@ final class RegistryMeters {
         List<Series> found = new ArrayList<>();
         series.forEach((metric, known) -> {
             // A gauge may become unknown. A counter keeps its value.
-            if (metric.type() != Metric.Type.COUNTER) known.values().forEach(each -> each.value = Double.NaN);
+            if (!isCumulative(metric)) known.values().forEach(each -> each.value = Double.NaN);
             for (Metric.Point point : metric.points(usage)) {
-                Series each = known.get(point.attributes());
-                if (each == null) {
-                    each = new Series(metric, point.attributes());
-                    known.put(point.attributes(), each);
-                    found.add(each);
-                }
-                each.value = point.value();
+                set(metric, point.attributes(), point.value(), found);
+                setBuckets(metric, point, found);
             }
         });
         return found;
+    }
+
+    private void setBuckets(Metric metric, Metric.Point point, List<Series> found) {
+        long sum = 0;
+        for (int i = 0; i < point.counts().size(); i++) {
+            sum += point.counts().get(i);
+            List<String> attributes = new ArrayList<>(point.attributes());
+            attributes.add(i < Metric.BOUNDS.size() ? Metric.BOUNDS.get(i).toString() : "+Inf");
+            set(metric, attributes, (double) sum, found);
+        }
+    }
+
+    private void set(Metric metric, List<String> attributes, double value, List<Series> found) {
+        Series each = series.get(metric).get(attributes);
+        if (each == null) {
+            each = new Series(metric, attributes);
+            series.get(metric).put(attributes, each);
+            found.add(each);
+        }
+        each.value = value;
+    }
+
+    private static boolean isCumulative(Metric metric) {
+        return metric.type() == Metric.Type.COUNTER || metric.type() == Metric.Type.HISTOGRAM;
     }
 }

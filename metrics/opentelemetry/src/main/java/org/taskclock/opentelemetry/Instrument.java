@@ -62,6 +62,7 @@ final class Instrument {
                                 .setUnit(unit)
                                 .setDescription(description)
                                 .buildObserver());
+            case HISTOGRAM -> throw new IllegalArgumentException("no asynchronous instrument: " + id);
         };
     }
 
@@ -71,10 +72,12 @@ final class Instrument {
 
     void record(JvmUsage usage) {
         for (Metric.Point point : metric.points(usage))
-            recorder.accept(attributes.computeIfAbsent(point.attributes(), this::attributes), point.value());
+            recorder.accept(
+                    attributes.computeIfAbsent(point.attributes(), values -> attributes(metric, values)),
+                    point.value());
     }
 
-    private Attributes attributes(List<String> values) {
+    static Attributes attributes(Metric metric, List<String> values) {
         AttributesBuilder builder = Attributes.builder();
         for (int i = 0; i < values.size(); i++) builder.put(metric.attributes().get(i), values.get(i));
         return builder.build();

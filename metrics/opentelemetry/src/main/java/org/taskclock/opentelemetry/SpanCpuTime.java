@@ -4,6 +4,7 @@ package org.taskclock.opentelemetry;
 
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.ContextStorage;
 import io.opentelemetry.context.Scope;
@@ -12,6 +13,7 @@ import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.internal.ExtendedSpanProcessor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.Logger;
+import org.taskclock.ThreadContext;
 import org.taskclock.bindings.CurrentTask;
 import org.taskclock.bindings.NestedTask;
 import org.taskclock.bindings.TaskUsage;
@@ -31,6 +33,7 @@ import org.taskclock.bindings.TaskUsage;
  * made current has a CPU time of 0.
  *
  * <p>Each change of a thread's current span closes a section of a {@link org.taskclock.CpuAccount} and enters another.
+ * If contexts of threads are published to profilers (see {@link ThreadContext}), the ids of the span are, too.
  * Thread-safe.
  */
 public final class SpanCpuTime implements ExtendedSpanProcessor {
@@ -41,6 +44,9 @@ public final class SpanCpuTime implements ExtendedSpanProcessor {
     public static final AttributeKey<Double> SELF_TIME = AttributeKey.doubleKey("thread.cpu.self_time");
 
     private static final Logger LOGGER = Logger.getLogger(SpanCpuTime.class.getName());
+
+    /** The length of a number of 64 bits. */
+    private static final int HEX_DIGITS = 16;
 
     private static final AtomicBoolean IS_INSTALLED = new AtomicBoolean();
     private static final CurrentTask CURRENT = new CurrentTask();
@@ -87,7 +93,9 @@ public final class SpanCpuTime implements ExtendedSpanProcessor {
         }
 
         private void update() {
-            CURRENT.set(taskOf(storage.current()));
+            Context current = storage.current();
+            CURRENT.set(taskOf(current));
+            if (ThreadContext.isOn()) publish(current);
         }
 
         @Override
@@ -99,6 +107,21 @@ public final class SpanCpuTime implements ExtendedSpanProcessor {
         public Context root() {
             return storage.root();
         }
+    }
+
+    /** Publishes the span to profilers outside the process. The ids of no span are 0. */
+    private static void publish(Context context) {
+        Span span = context == null ? Span.getInvalid() : Span.fromContext(context);
+        SpanContext ids = span.getSpanContext();
+        ThreadContext.setTrace(
+                number(ids.getTraceId(), 0),
+                number(ids.getTraceId(), HEX_DIGITS),
+                number(ids.getSpanId(), 0),
+                ids.getTraceFlags().asByte());
+    }
+
+    private static long number(String hex, int start) {
+        return Long.parseUnsignedLong(hex, start, start + HEX_DIGITS, 16);
     }
 
     private static NestedTask taskOf(Context context) {

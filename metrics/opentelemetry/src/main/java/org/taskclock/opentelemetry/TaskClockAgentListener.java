@@ -32,8 +32,7 @@ public final class TaskClockAgentListener implements AgentListener {
             // Null if the agent is configured declaratively. There are no properties then.
             ConfigProperties config = AutoConfigureUtil.getConfig(sdk);
             if (config == null) start(sdk, PoolCounters.DEFAULT_MAX_POOLS, false);
-            else if (config.getBoolean(
-                    PREFIX + "enabled", config.getBoolean("otel.instrumentation.common.default-enabled", true)))
+            else if (isEnabled(config))
                 start(
                         sdk,
                         config.getInt(PREFIX + "max-pools", PoolCounters.DEFAULT_MAX_POOLS),
@@ -41,6 +40,11 @@ public final class TaskClockAgentListener implements AgentListener {
         } catch (RuntimeException | LinkageError e) {
             LOGGER.log(Level.WARNING, "TaskClock reports no metrics: " + e);
         }
+    }
+
+    static boolean isEnabled(ConfigProperties config) {
+        return config.getBoolean(
+                PREFIX + "enabled", config.getBoolean("otel.instrumentation.common.default-enabled", true));
     }
 
     /** The agent itself reports the number of threads, so that a sum over both would count each thread twice. */

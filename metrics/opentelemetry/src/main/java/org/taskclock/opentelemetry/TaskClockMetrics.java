@@ -22,7 +22,8 @@ import org.taskclock.metrics.PoolCounters;
  * }</pre>
  *
  * <p>The metrics are those of docs/metrics.md, with the instrumentation scope {@value #SCOPE}. Their instruments are
- * asynchronous: each collection takes one reading of all threads, on the collecting thread. No thread is started.
+ * asynchronous: each collection takes one reading of all threads, on the collecting thread. No thread is started. For
+ * the histograms, see {@link SectionHistograms}.
  *
  * <p>Thread-safe.
  */
@@ -33,8 +34,10 @@ public final class TaskClockMetrics implements AutoCloseable {
 
     TaskClockMetrics(OpenTelemetry openTelemetry, Supplier<JvmUsage> reader, Set<Metric> metrics) {
         Meter meter = openTelemetry.getMeter(SCOPE);
-        Instrument[] instruments =
-                metrics.stream().map(metric -> Instrument.of(meter, metric)).toArray(Instrument[]::new);
+        Instrument[] instruments = metrics.stream()
+                .filter(metric -> metric.type() != Metric.Type.HISTOGRAM)
+                .map(metric -> Instrument.of(meter, metric))
+                .toArray(Instrument[]::new);
         ObservableMeasurement[] others = new ObservableMeasurement[instruments.length - 1];
         for (int i = 0; i < others.length; i++) others[i] = instruments[i + 1].measurement();
         callback = meter.batchCallback(

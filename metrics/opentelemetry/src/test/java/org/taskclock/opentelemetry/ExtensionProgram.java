@@ -2,9 +2,13 @@
 // Copyright the TaskClock authors
 package org.taskclock.opentelemetry;
 
+import org.taskclock.CpuAccounts;
 import org.taskclock.internal.JdkVersions;
 
-/** A program that knows nothing of OpenTelemetry. It uses CPU time, on a virtual thread too where there are any. */
+/**
+ * A program that knows nothing of OpenTelemetry. It uses CPU time, for an account and on a virtual thread too where
+ * there are any.
+ */
 @SuppressWarnings("ThreadPriorityCheck") // yields are counted
 final class ExtensionProgram {
     private ExtensionProgram() {}
@@ -35,7 +39,12 @@ final class ExtensionProgram {
         if (Thread.currentThread().getName().startsWith("worker"))
             while (true) {
                 try {
-                    Thread.sleep(1_000);
+                    CpuAccounts.type("tenant")
+                            .withDistribution()
+                            .of("acme")
+                            .enter()
+                            .close();
+                    Thread.sleep(10);
                 } catch (InterruptedException e) {
                     return;
                 }

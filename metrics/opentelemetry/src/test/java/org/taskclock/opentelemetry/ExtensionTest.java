@@ -4,6 +4,7 @@ package org.taskclock.opentelemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.opentelemetry.proto.metrics.v1.HistogramDataPoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -47,6 +48,15 @@ class ExtensionTest {
             // These need the native library.
             assertThat(receiver.values("process.cpu.time")).containsOnlyKeys("user", "system");
             assertThat(receiver.values("jvm.thread.wait.time")).isNotEmpty();
+            // The program has a copy of the library of its own.
+            assertThat(receiver.values("taskclock.account.sections").get("acme,tenant"))
+                    .isPositive();
+            HistogramDataPoint sections = receiver.metrics()
+                    .get("taskclock.account.section.cpu.time")
+                    .getHistogram()
+                    .getDataPoints(0);
+            assertThat(sections.getCount()).isPositive();
+            assertThat(sections.getExplicitBoundsCount()).isEqualTo(15);
             // The agent reports it itself.
             assertThat(receiver.metrics()).doesNotContainKey("jvm.thread.count");
             assertThat(receiver.others()).containsKey("jvm.thread.count");

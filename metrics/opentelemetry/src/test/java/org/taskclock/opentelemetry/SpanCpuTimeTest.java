@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -16,6 +17,9 @@ import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -203,6 +207,55 @@ class SpanCpuTimeTest {
         assertThat(exported("virtual").getAttributes().asMap()).isEmpty();
         assertThat(exported("outer").getAttributes().asMap()).containsOnlyKeys(SpanCpuTime.SELF_TIME);
         work.assertNanos(self("outer"));
+    }
+
+    /** The program of {@link #shouldPublishSpansToProfilers}. */
+    static final class PublishingProgram {
+        private static final String READER = "../../clock/target/native-test/context_reader";
+
+        private PublishingProgram() {}
+
+        public static void main(String[] args) throws Exception {
+            Tracer tracer = provider(InMemorySpanExporter.create()).get("publishing");
+            Span outer = tracer.spanBuilder("outer").startSpan();
+            Span inner = tracer.spanBuilder("inner").startSpan();
+            try (Scope scope = outer.makeCurrent()) {
+                try (Scope innerScope = inner.makeCurrent()) {
+                    assertThat(read()).isEqualTo(expected(inner)).isNotEqualTo(expected(outer));
+                    assertThat(scope).isNotEqualTo(innerScope);
+                }
+                assertThat(read()).isEqualTo(expected(outer));
+            }
+            assertThat(read()).isEqualTo("invalid");
+        }
+
+        private static String expected(Span span) {
+            SpanContext ids = span.getSpanContext();
+            return "trace=" + ids.getTraceId() + " span=" + ids.getSpanId() + " flags="
+                    + ids.getTraceFlags().asHex();
+        }
+
+        private static String read() throws Exception {
+            String thread = Files.readSymbolicLink(Path.of("/proc/thread-self"))
+                    .getFileName()
+                    .toString();
+            String process = Long.toString(ProcessHandle.current().pid());
+            Process reader = new ProcessBuilder(READER, process, thread).start();
+            String[] lines = new String(reader.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split("\n", -1);
+            assertThat(reader.waitFor()).isZero();
+            return lines[lines.length - 2];
+        }
+    }
+
+    @Test
+    void shouldPublishSpansToProfilers() throws Exception {
+        assertThat(TestJvm.run(
+                        List.of(
+                                "-Dtaskclock.thread.context=on",
+                                "-XX:+IgnoreUnrecognizedVMOptions",
+                                "--enable-native-access=ALL-UNNAMED"),
+                        PublishingProgram.class))
+                .isEmpty();
     }
 
     /** The program of {@link #shouldWarnOnceIfCreatedTooLate}. */

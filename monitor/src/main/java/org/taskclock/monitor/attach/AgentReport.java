@@ -48,6 +48,12 @@ public record AgentReport(
         Health health,
         boolean truncated,
         long reportNanos) {
+    public AgentReport {
+        // Agents before these existed.
+        if (accounts == null) accounts = List.of();
+        if (openSections == null) openSections = List.of();
+    }
+
     /** For each figure and for the sum of a list: in ns, 36 years of CPU time. */
     private static final long MAX_FIGURE = 1L << 60;
 
@@ -122,7 +128,12 @@ public record AgentReport(
         }
     }
 
-    /** What a named account has used; -1 if something is not counted. */
+    /**
+     * What a named account has used; -1 if something is not counted.
+     *
+     * @param distributionNanos the CPU time of the sections in the distribution
+     * @param distribution pairs of the index of a bucket and its number of sections; null if they are not counted
+     */
     public record Account(
             String type,
             String name,
@@ -134,6 +145,7 @@ public record AgentReport(
             long uncounted,
             long unclosed,
             long misclosed,
+            long distributionNanos,
             List<Long> distribution) {
         public AccountKey key() {
             return new AccountKey(type, name);
@@ -166,11 +178,14 @@ public record AgentReport(
                     uncounted,
                     unclosed,
                     misclosed,
-                    distribution == null
-                            ? null
-                            : new Distribution(distribution.stream()
-                                    .mapToLong(Long::longValue)
-                                    .toArray()));
+                    distribution == null ? null : sectionsByTime());
+        }
+
+        private Distribution sectionsByTime() {
+            long[] counts = new long[MAX_BUCKETS];
+            for (int i = 0; i < distribution.size(); i += 2)
+                counts[distribution.get(i).intValue()] = distribution.get(i + 1);
+            return new Distribution(counts, distributionNanos);
         }
     }
 
@@ -289,6 +304,7 @@ public record AgentReport(
         checkSum("accounts", accounts, Account::waitNanos);
         checkSum("accounts", accounts, Account::allocatedBytes);
         checkSum("accounts", accounts, Account::sections);
+        checkSum("sections", accounts, Account::distributionNanos);
         for (Account account : accounts) checkAccount(account);
         if (accounts.stream().map(Account::key).distinct().count() < accounts.size())
             throw new AgentReportException("its agent reports an account twice");
@@ -302,7 +318,13 @@ public record AgentReport(
         if (account.type.length() > MAX_NAME || account.name.length() > MAX_NAME)
             throw new AgentReportException("its agent reports an account with a name of more than " + MAX_NAME);
         if (account.distribution == null) return;
-        if (account.distribution.size() > MAX_BUCKETS) throw impossible("sections", account.distribution.size());
+        int size = account.distribution.size();
+        if (size % 2 != 0 || size > 2 * MAX_BUCKETS) throw impossible("sections", size);
+        for (int i = 0; i < size; i += 2) {
+            long bucket = account.distribution.get(i);
+            if (bucket < 0 || bucket >= MAX_BUCKETS) throw impossible("sections", bucket);
+            if (account.distribution.get(i + 1) < 0) throw impossible("sections", account.distribution.get(i + 1));
+        }
         checkSum("sections", account.distribution, Long::longValue);
     }
 
@@ -354,9 +376,14 @@ public record AgentReport(
         checkTotal("carried threads", sum(carriers, Carrier::carriedNanos), processNanos);
         checkTotal("yielders", sum(yielders, Yielder::cpuNanos), processNanos);
         Map<String, Long> types = new HashMap<>();
-        for (Account account : accounts) types.merge(account.type, account.cpuNanos, Long::sum);
+        Map<String, Long> sections = new HashMap<>();
+        for (Account account : accounts) {
+            types.merge(account.type, account.cpuNanos, Long::sum);
+            sections.merge(account.type, account.distributionNanos, Long::sum);
+        }
         // The CPU time of each type adds up to that of the process.
         for (long nanos : types.values()) checkTotal("accounts", nanos, processNanos);
+        for (long nanos : sections.values()) checkTotal("sections", nanos, processNanos);
         // None of these takes less than a nanosecond.
         long yields = Math.max(platformYields + virtualYields, sum(yieldSites, Site::yields));
         for (long count : new long[] {yields, sum(yielders, Yielder::yields), health.mounts})

@@ -35,6 +35,9 @@ public final class TargetJvm {
     private static final Pattern VIRTUAL_THREADS_REFUSAL =
             Pattern.compile("(?:^failed: |unavailable: (?=vthreads: ))([^;]+)");
 
+    /** What the agent's reply begins with if it could not be loaded. */
+    private static final String FAILED = "failed: ";
+
     private static final long TIMEOUT_MILLIS = 20_000;
 
     private final long pid;
@@ -122,9 +125,7 @@ public final class TargetJvm {
             if (feature < JdkVersions.VIRTUAL_THREADS)
                 throw new IOException(
                         "Agent not loaded: process " + pid + " runs JDK " + feature + ", which has no virtual threads");
-            state = target.yieldMode() == null
-                    ? target.configureAgent(VIRTUAL_THREADS_ONLY)
-                    : String.valueOf(target.state());
+            state = target.loadIfAbsent();
         } catch (MonitorException e) {
             throw new IOException("Agent not loaded: " + e.getMessage(), e);
         }
@@ -134,6 +135,27 @@ public final class TargetJvm {
             throw new IOException("The agent in process " + pid + " ignores virtual threads: run taskclock attach "
                     + pid + " --vthreads on");
         }
+    }
+
+    /**
+     * Loads the agent for the named accounts of the program, and for virtual threads if there are any. An agent that is
+     * already loaded stays as it is.
+     *
+     * @throws IOException if it cannot be loaded; the message is one line
+     */
+    public static void showAccounts(long pid) throws IOException {
+        try {
+            String state = of(pid).loadIfAbsent();
+            if (state.startsWith(FAILED))
+                throw new IOException("Agent not loaded: process " + pid + ": " + state.substring(FAILED.length()));
+        } catch (MonitorException e) {
+            throw new IOException("Agent not loaded: " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns the state of the agent. */
+    private String loadIfAbsent() throws MonitorException {
+        return yieldMode() == null ? configureAgent(VIRTUAL_THREADS_ONLY) : String.valueOf(state());
     }
 
     /** Changes how the agent treats Thread.yield. Throws with the agent's reason if it does not. */

@@ -47,21 +47,12 @@ public record YieldCount(
      * @throws MonitorException if that is not possible; the message is the reason
      */
     public static YieldCount of(long pid, Duration duration, Consumer<Duration> sleep) throws IOException {
-        TargetJvm target = TargetJvm.of(pid);
-        String previousMode = target.yieldMode();
-        if ("off".equals(previousMode))
-            throw new MonitorException(
-                    MonitorException.Reason.FAILED,
-                    "yields: process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass");
         AgentReport start;
         AgentReport end;
-        try {
-            target.setYieldMode(previousMode == null ? YIELD_ONLY + "count" : "yield=count");
-            start = target.report();
+        try (TemporaryAgent agent = TemporaryAgent.countingYields(pid)) {
+            start = agent.target().report();
             sleep.accept(duration);
-            end = target.report();
-        } finally {
-            target.configureAgent(previousMode == null ? "detach" : "yield=" + previousMode);
+            end = agent.target().report();
         }
         return difference(pid, start, end);
     }

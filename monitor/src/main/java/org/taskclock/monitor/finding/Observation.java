@@ -19,7 +19,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * What is known about a JVM in an interval.
  *
  * @param suspects threads that may have a problem
- * @param usages of threads or pools; those of one kind add up to what the kind used
+ * @param usages of threads or pools, and of accounts; those of one kind add up to what the kind used
  * @param limit the CPU limit of the container; 0 if there is none
  * @param throttledNanos the part of the interval in which that limit was used up; -1 if unknown
  * @param hasCollected whether the JVM reports that it has paused for a garbage collection
@@ -81,10 +81,12 @@ public record Observation(
         for (ThreadUsage thread : suspicious)
             suspects.add(new Suspect(
                     List.of(thread), "", samples.of(thread.tid()), agent.yieldsPerSecond(thread.tid()), intervalNanos));
+        List<ThreadUsage> usages = new ArrayList<>(threads);
+        usages.addAll(agent.accounts());
         return new Observation(
                 intervalNanos,
                 suspects,
-                threads,
+                usages,
                 totals.processNanos(),
                 totals.containerCores(),
                 totals.throttledNanos(),
@@ -105,6 +107,7 @@ public record Observation(
     /**
      * Returns what is known without thread dumps. The threads of a pool are one suspect.
      *
+     * @param pools with the accounts
      * @param virtualThreads as of the agent's last report
      * @param container null if there is none
      */

@@ -267,12 +267,18 @@ final class AgentPools {
         return usages;
     }
 
-    /** Adds what accounts have used since the last report. Its time is also in the pools of the threads. */
-    private void addAccounts(AgentReport report, List<ThreadUsage> usages) {
+    /** Adds what accounts have used since the last report, which is part of what the threads have used. */
+    private void addAccounts(AgentReport report, List<ThreadUsage> usages) throws AgentReport.AgentReportException {
+        Map<String, Long> types = new HashMap<>();
         for (AgentReport.Account account : report.accounts()) {
-            AccountUsage before = accounts.get(account.key());
-            usages.add(account.since(pid, before == null ? AccountUsage.none(account.type(), account.name()) : before));
+            AccountUsage none = AccountUsage.none(account.type(), account.name());
+            ThreadUsage usage = account.since(pid, accounts.getOrDefault(account.key(), none));
+            types.merge(account.type(), usage.cpuNanos(), Long::sum);
+            usages.add(usage);
         }
+        long now = processTime.getAsLong();
+        for (long sum : types.values())
+            if (now >= 0) AgentReport.checkTotal("accounts since its last report", sum, now - reportedAtNanos);
     }
 
     private ThreadUsage usage(AgentReport.Group group, boolean isCounted, long... last) {

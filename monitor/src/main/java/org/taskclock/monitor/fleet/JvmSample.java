@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.fleet;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage;
@@ -28,4 +29,11 @@ public record JvmSample(
         List<ThreadUsage> threads,
         CpuTime process,
         VirtualThreadCounts virtualThreads,
-        JvmUsage.ContainerUsage container) {}
+        JvmUsage.ContainerUsage container) {
+    /** Returns the pools and the accounts. */
+    public List<ThreadUsage> poolsAndAccounts() {
+        List<ThreadUsage> all = new ArrayList<>(pools);
+        all.addAll(accounts);
+        return all;
+    }
+}

@@ -40,6 +40,9 @@ final class JvmSeries {
             for (Metric.Point point : points) {
                 if (!(point.value() >= 0 && point.value() <= MAX_VALUE))
                     throw new IllegalStateException(metric.id() + " is " + point.value());
+                for (long count : point.counts())
+                    if (!(count >= 0 && count <= MAX_VALUE))
+                        throw new IllegalStateException(metric.id() + " counts " + count);
                 if (!seen.add(point.attributes()))
                     throw new IllegalStateException(metric.id() + " is there twice: " + point.attributes());
             }

@@ -53,6 +53,11 @@ public final class LiveJvm implements IntervalSource {
     }
 
     @Override
+    public List<AgentReport.Section> openSections() {
+        return sampler.openSections();
+    }
+
+    @Override
     public String stacks(ThreadUsage thread) {
         if (thread.tid() == 0) return thread.name() + ": a group has no stack";
         try {

@@ -54,12 +54,13 @@ public final class Comparison {
         PROCESS,
         POOL,
         THREAD,
+        /** A named account, whose CPU use is also in that of the threads. */
         ACCOUNT
     }
 
     /**
      * The identity of the process, or of a pool, thread, or account, in both recordings; {@code threadKind} is null for
-     * the process. The name of an account is {@link org.taskclock.metrics.AccountKey#pool}.
+     * the process.
      */
     public record Key(Kind kind, String name, ThreadKind threadKind) {}
 
@@ -128,6 +129,10 @@ public final class Comparison {
             series.user += Math.max(0, user);
         }
 
+        boolean hasAccounts() {
+            return byKey.keySet().stream().anyMatch(key -> key.kind == Kind.ACCOUNT);
+        }
+
         double seconds() {
             return Arrays.stream(batchNanos).sum() / 1e9;
         }
@@ -175,10 +180,14 @@ public final class Comparison {
         return after.seconds();
     }
 
-    /** Returns the process, then pools, threads, and accounts, each with the largest difference first. */
+    /**
+     * Returns the process, then pools, threads, and accounts, each with the largest difference first. Without accounts
+     * in both recordings, there are none: they may only lack an agent that reports them.
+     */
     public List<Change> changes() {
         Set<Key> keys = new HashSet<>(before.byKey.keySet());
         keys.addAll(after.byKey.keySet());
+        if (!before.hasAccounts() || !after.hasAccounts()) keys.removeIf(key -> key.kind == Kind.ACCOUNT);
         List<Change> changes = new ArrayList<>();
         for (Key key : keys) {
             // All threads of the pool have the same name, so the line for the pool is enough.

@@ -5,6 +5,7 @@ package org.taskclock.monitor.sampling;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** A sequence of intervals of one JVM, live or recorded. Confined to one thread. */
@@ -23,6 +24,11 @@ public interface IntervalSource extends Closeable {
 
     /** Sets whether {@link ThreadUsage#java} is needed in each interval, which costs a live JVM some time. */
     default void watchJavaStatus(boolean on) {}
+
+    /** Returns the sections of named accounts that are open at the end of the last interval; none in a recording. */
+    default List<AgentReport.Section> openSections() {
+        return List.of();
+    }
 
     /** Returns the current stacks of the thread, or of the group's threads, as lines of text, or why there are none. */
     default String stacks(ThreadUsage thread) throws IOException {

@@ -14,6 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.AccountUsage;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
 class AgentReportTest {
@@ -93,6 +96,70 @@ class AgentReportTest {
             reports.add(complete("", "", "{" + entry + "}", "", ""));
         }
         return reports;
+    }
+
+    private static String withAccounts(String accounts, String sections) {
+        return "{\"accounts\":[" + accounts + "],\"openSections\":[" + sections + "],\"pools\":[]" + REST;
+    }
+
+    private static String account(String members) {
+        return "{\"type\":\"t\",\"name\":\"n\",\"cpuNanos\":20,\"userNanos\":10" + members + "}";
+    }
+
+    @Test
+    void shouldReadAccountsAndOpenSections() throws IOException {
+        AgentReport report = AgentReport.parse(withAccounts(
+                account(",\"waitNanos\":-1,\"sections\":3,\"distributionNanos\":9,\"distribution\":[2,1,5,2]"),
+                "{\"type\":\"t\",\"name\":\"n\",\"thread\":\"main\",\"openNanos\":5}"));
+        AccountUsage usage = report.accounts().get(0).usage();
+        assertThat(usage.cpuNanos()).isEqualTo(20);
+        assertThat(usage.systemNanos()).isEqualTo(10);
+        assertThat(usage.waitNanos()).isEqualTo(-1);
+        assertThat(usage.distribution().counts())
+                .startsWith(0, 0, 1, 0, 0, 2, 0)
+                .hasSizeGreaterThan(300);
+        assertThat(usage.distribution().sumNanos()).isEqualTo(9);
+        assertThat(report.openSections().get(0).openNanos()).isEqualTo(5);
+        ThreadUsage since = report.accounts().get(0).since(7, AccountUsage.none("t", "n"));
+        assertThat(since.kind()).isEqualTo(ThreadKind.ACCOUNT);
+        assertThat(since.pool()).isEqualTo("t=n");
+        assertThat(since.cpuNanos()).isEqualTo(20);
+    }
+
+    static List<String> impossibleAccounts() {
+        List<String> reports = new ArrayList<>();
+        for (String figure : List.of("cpuNanos", "userNanos", "waitNanos", "sections", "unclosed", "distributionNanos"))
+            reports.add(withAccounts(account(",\"" + figure + "\":-2"), ""));
+        reports.add(withAccounts(account("").replace("20", "-1"), ""));
+        for (String pairs : List.of("0", "-1,1", "1000,1", "0,-1", "0,1,2", "4294967296,1"))
+            reports.add(withAccounts(account(",\"distribution\":[" + pairs + "]"), ""));
+        reports.add(withAccounts(account(",\"distribution\":[" + "0,".repeat(1_000) + "0]"), ""));
+        reports.add(withAccounts(account("").replace("\"n\"", '"' + "n".repeat(301) + '"'), ""));
+        reports.add(withAccounts(account("") + "," + account(""), ""));
+        reports.add(withAccounts("", "{\"type\":\"t\",\"name\":\"n\",\"thread\":\"a\",\"openNanos\":-2}"));
+        return reports;
+    }
+
+    @ParameterizedTest
+    @MethodSource("impossibleAccounts")
+    void shouldRejectImpossibleAccounts(String text) {
+        assertThatThrownBy(() -> AgentReport.parse(text))
+                .isInstanceOf(AgentReport.AgentReportException.class)
+                .hasMessageContaining("agent reports a");
+    }
+
+    @Test
+    void shouldRejectAccountsThatExceedTheProcess() throws IOException {
+        AgentReport report = AgentReport.parse(withAccounts(account("").replace("20", "1000000000"), ""));
+        report.checkAgainst(1_000_000_000);
+        assertThatThrownBy(() -> report.checkAgainst(1))
+                .isInstanceOf(AgentReport.AgentReportException.class)
+                .hasMessageContaining("for accounts");
+        AgentReport sections = AgentReport.parse(withAccounts(account(",\"distributionNanos\":1000000000"), ""));
+        sections.checkAgainst(1_000_000_000);
+        assertThatThrownBy(() -> sections.checkAgainst(21))
+                .isInstanceOf(AgentReport.AgentReportException.class)
+                .hasMessageContaining("for sections");
     }
 
     private static String twice(String members, boolean isTwice) {

@@ -3,6 +3,7 @@
 package org.taskclock.monitor.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
@@ -68,6 +70,41 @@ class AgentPoolsTest {
         answer = AgentReport.parse(report.formatted("off"));
         read(agent);
         assertThat(agent.virtualThreads()).isEqualTo(VirtualThreadCounts.UNKNOWN);
+    }
+
+    private static AgentReport accountReport(long acme, long other) throws IOException {
+        return AgentReport.parse("""
+                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]},
+                 "yieldMode":"pass", "virtualThreads":[], "accounts":[
+                 {"type":"tenant", "name":"acme", "cpuNanos":%d, "userNanos":%d, "waitNanos":-1, "sections":9},
+                 {"type":"tenant", "name":"other", "cpuNanos":%d, "userNanos":0, "waitNanos":-1}]}
+                """.formatted(acme, acme / 2, other));
+    }
+
+    @Test
+    void shouldAddWhatAccountsUsedSinceThePreviousReading() throws IOException {
+        AgentPools agent = agent(false);
+        answer = accountReport(100, 7);
+        assertThat(read(agent).pools()).as("before watching began").isEmpty();
+        assertThat(agent.accounts())
+                .extracting(AccountUsage::name, AccountUsage::cpuNanos, AccountUsage::sections)
+                .containsExactlyInAnyOrder(tuple("acme", 100L, 9L), tuple("other", 7L, 0L));
+        answer = accountReport(130, 9);
+        PoolReading second = read(agent);
+        assertThat(second.pools())
+                .extracting(ThreadUsage::pool, ThreadUsage::cpuNanos, ThreadUsage::userNanos)
+                .containsExactlyInAnyOrder(tuple("tenant=acme", 30L, 15L), tuple("tenant=other", 2L, 0L));
+        assertThat(second.usages()).as("contained in the threads' time").isEmpty();
+    }
+
+    @Test
+    void shouldRefuseAccountsThatClaimMoreThanTheProcessUsedMeanwhile() throws IOException {
+        AgentPools agent = agent(false);
+        answer = accountReport(0, 0);
+        read(agent);
+        answer = accountReport(1_000_000_000_000L, 0);
+        assertThat(read(agent).pools()).isEmpty();
+        assertThat(agent.takeProblem()).contains("accounts since its last report");
     }
 
     private static PoolReading read(AgentPools agent) {

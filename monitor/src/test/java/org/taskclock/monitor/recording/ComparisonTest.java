@@ -8,7 +8,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.recording.Comparison.Change;
 import org.taskclock.monitor.recording.Comparison.Kind;
@@ -25,6 +27,42 @@ class ComparisonTest {
     }
 
     private static final List<String> POOLS = List.of("steady", "noisy", "rising", "constant");
+
+    private static List<Interval> withAccount(List<Interval> intervals, double cpu) {
+        ThreadUsage account = ThreadUsage.ofGroup(1, new PoolKey("tenant=acme", ThreadKind.ACCOUNT), 0)
+                .cpu((long) (cpu * 1e9), 0)
+                .build();
+        return intervals.stream()
+                .map(interval -> new Interval(
+                        interval.end(),
+                        interval.intervalNanos(),
+                        interval.pid(),
+                        interval.name(),
+                        "agent",
+                        interval.threads(),
+                        interval.totals(),
+                        interval.findings(),
+                        interval.notes(),
+                        interval.endedPools(),
+                        List.of(account)))
+                .toList();
+    }
+
+    @Test
+    void shouldCompareAccountsThatBothRecordingsHave() {
+        List<Interval> without = recording(30, pool -> 0.1);
+        Comparison comparison = new Comparison(withAccount(without, 0.2), withAccount(without, 0.5), 0.005);
+        assertThat(changed(comparison, Kind.ACCOUNT)).containsExactly("tenant=acme");
+        Change account = comparison.changes().get(comparison.changes().size() - 1);
+        assertThat(account.key().kind()).isEqualTo(Kind.ACCOUNT);
+        assertThat(account.difference()).isEqualTo(0.3, Offset.offset(1e-6));
+        for (Comparison one : List.of(
+                new Comparison(withAccount(without, 0.2), without, 0.005),
+                new Comparison(without, withAccount(without, 0.2), 0.005)))
+            assertThat(one.changes())
+                    .isNotEmpty()
+                    .noneMatch(change -> change.key().kind() == Kind.ACCOUNT);
+    }
 
     private List<Interval> recording(int seconds, Load load) {
         List<Interval> intervals = new ArrayList<>();

@@ -10,8 +10,11 @@ import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.Data;
 import io.opentelemetry.sdk.metrics.data.DoublePointData;
 import io.opentelemetry.sdk.metrics.data.GaugeData;
+import io.opentelemetry.sdk.metrics.data.HistogramData;
+import io.opentelemetry.sdk.metrics.data.HistogramPointData;
 import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.metrics.data.MetricDataType;
+import io.opentelemetry.sdk.metrics.data.PointData;
 import io.opentelemetry.sdk.metrics.data.SumData;
 import io.opentelemetry.sdk.resources.Resource;
 import java.io.IOException;
@@ -67,11 +70,9 @@ final class OtlpMetrics {
             Resource resource = resource(jvm.jvm().labels());
             long start = clock.epochNanos(jvm.startNanos());
             for (Metric metric : Metric.values()) {
-                List<DoublePointData> points = new ArrayList<>();
-                for (Metric.Point point : jvm.series().get(metric)) {
-                    Attributes series = attributes(known, metric, point.attributes());
-                    points.add(DoublePointData.create(start, now, series, point.value(), List.of()));
-                }
+                List<PointData> points = new ArrayList<>();
+                for (Metric.Point point : jvm.series().get(metric))
+                    points.add(point(metric, point, attributes(known, metric, point.attributes()), start, now));
                 for (int from = 0; from < points.size(); from += MAX_POINTS)
                     all.add(metric(resource, metric, points.subList(from, Math.min(points.size(), from + MAX_POINTS))));
             }
@@ -79,20 +80,36 @@ final class OtlpMetrics {
         return all;
     }
 
-    private MetricData metric(Resource resource, Metric metric, List<DoublePointData> points) {
-        boolean isGauge = metric.type() == Metric.Type.GAUGE;
-        Data<?> data = isGauge
-                ? GaugeData.createDoubleGaugeData(points)
-                : SumData.createDoubleSumData(
-                        metric.type() == Metric.Type.COUNTER, AggregationTemporality.CUMULATIVE, points);
-        return new OtlpMetric(
-                resource,
-                scope,
-                metric.id(),
-                metric.description(),
-                metric.unit(),
-                isGauge ? MetricDataType.DOUBLE_GAUGE : MetricDataType.DOUBLE_SUM,
-                data);
+    private static PointData point(Metric metric, Metric.Point point, Attributes series, long start, long now) {
+        if (metric.type() != Metric.Type.HISTOGRAM)
+            return DoublePointData.create(start, now, series, point.value(), List.of());
+        // The extremes are unknown.
+        return HistogramPointData.create(
+                start, now, series, point.value(), false, 0, false, 0, Metric.BOUNDS, point.counts());
+    }
+
+    private MetricData metric(Resource resource, Metric metric, List<PointData> points) {
+        Metric.Type type = metric.type();
+        Data<?> data =
+                switch (type) {
+                    case COUNTER, UP_DOWN_COUNTER ->
+                        SumData.createDoubleSumData(
+                                type == Metric.Type.COUNTER, AggregationTemporality.CUMULATIVE, cast(points));
+                    case GAUGE -> GaugeData.createDoubleGaugeData(cast(points));
+                    case HISTOGRAM -> HistogramData.create(AggregationTemporality.CUMULATIVE, cast(points));
+                };
+        MetricDataType dataType =
+                switch (type) {
+                    case COUNTER, UP_DOWN_COUNTER -> MetricDataType.DOUBLE_SUM;
+                    case GAUGE -> MetricDataType.DOUBLE_GAUGE;
+                    case HISTOGRAM -> MetricDataType.HISTOGRAM;
+                };
+        return new OtlpMetric(resource, scope, metric.id(), metric.description(), metric.unit(), dataType, data);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> List<T> cast(List<?> points) {
+        return (List<T>) points;
     }
 
     private Resource resource(JvmLabels jvm) {

@@ -3,10 +3,15 @@
 package org.taskclock.web.metrics;
 
 import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Exemplars;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricMetadata;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
@@ -27,9 +32,13 @@ import org.taskclock.monitor.fleet.JvmSnapshot;
 
 /** The metrics of all JVMs, read when Prometheus asks for them. */
 public final class PrometheusMetrics implements MultiCollector {
+    /** Those of the buckets of histograms. */
+    private static final List<Double> BOUNDS = new ArrayList<>(Metric.BOUNDS);
+
     private static final Map<Metric, MetricMetadata> METADATA = new EnumMap<>(Metric.class);
 
     static {
+        BOUNDS.add(Double.POSITIVE_INFINITY);
         for (Metric metric : Metric.values()) METADATA.put(metric, metadata(metric));
     }
 
@@ -58,41 +67,62 @@ public final class PrometheusMetrics implements MultiCollector {
 
     @Override
     public MetricSnapshots collect() {
-        Map<Metric, List<CounterDataPointSnapshot>> counters = new EnumMap<>(Metric.class);
-        Map<Metric, List<GaugeDataPointSnapshot>> gauges = new EnumMap<>(Metric.class);
-        for (Metric metric : Metric.values()) {
-            if (metric.type() == Metric.Type.COUNTER) counters.put(metric, new ArrayList<>());
-            else gauges.put(metric, new ArrayList<>());
-        }
+        Map<Metric, List<DataPointSnapshot>> series = new EnumMap<>(Metric.class);
+        for (Metric metric : Metric.values()) series.put(metric, new ArrayList<>());
         // Two series with the same labels would make the whole response fail.
         clock.refresh();
         Set<JvmLabels> seen = new HashSet<>();
         for (JvmSnapshot jvm : fleet.read()) {
             if (!seen.add(jvm.jvm().labels())) continue;
-            SeriesLabels series = seriesLabels.computeIfAbsent(jvm.jvm().labels(), SeriesLabels::new);
+            SeriesLabels labels = seriesLabels.computeIfAbsent(jvm.jvm().labels(), SeriesLabels::new);
             // Only in OpenMetrics, and only if a property asks for it, because it is a series of its own.
             long created = TimeUnit.NANOSECONDS.toMillis(clock.epochNanos(jvm.startNanos()));
             jvm.series().forEach((metric, points) -> {
-                for (Metric.Point point : points) {
-                    Labels labels = series.of(metric, point.attributes());
-                    if (metric.type() == Metric.Type.COUNTER)
-                        counters.get(metric).add(new CounterDataPointSnapshot(point.value(), labels, null, created));
-                    else gauges.get(metric).add(new GaugeDataPointSnapshot(point.value(), labels, null));
-                }
+                for (Metric.Point point : points)
+                    series.get(metric).add(snapshot(metric, point, labels.of(metric, point.attributes()), created));
             });
         }
         seriesLabels.keySet().retainAll(seen);
         List<MetricSnapshot> snapshots = new ArrayList<>();
-        counters.forEach((metric, points) -> add(snapshots, new CounterSnapshot(METADATA.get(metric), points)));
-        gauges.forEach((metric, points) -> add(snapshots, new GaugeSnapshot(METADATA.get(metric), points)));
-        status.series = snapshots.stream()
-                .mapToInt(snapshot -> snapshot.getDataPoints().size())
-                .sum();
+        series.forEach((metric, points) -> {
+            if (!points.isEmpty()) snapshots.add(snapshot(metric, points));
+        });
+        status.series = snapshots.stream().mapToInt(PrometheusMetrics::size).sum();
         snapshots.addAll(OwnMetrics.of(status, fleet.status()));
         return new MetricSnapshots(snapshots);
     }
 
-    private static void add(List<MetricSnapshot> snapshots, MetricSnapshot snapshot) {
-        if (!snapshot.getDataPoints().isEmpty()) snapshots.add(snapshot);
+    private static DataPointSnapshot snapshot(Metric metric, Metric.Point point, Labels labels, long created) {
+        return switch (metric.type()) {
+            case COUNTER -> new CounterDataPointSnapshot(point.value(), labels, null, created);
+            case UP_DOWN_COUNTER, GAUGE -> new GaugeDataPointSnapshot(point.value(), labels, null);
+            case HISTOGRAM ->
+                new HistogramDataPointSnapshot(
+                        ClassicHistogramBuckets.of(BOUNDS, point.counts()),
+                        point.value(),
+                        labels,
+                        Exemplars.EMPTY,
+                        created);
+        };
+    }
+
+    private static MetricSnapshot snapshot(Metric metric, List<DataPointSnapshot> points) {
+        MetricMetadata metadata = METADATA.get(metric);
+        return switch (metric.type()) {
+            case COUNTER -> new CounterSnapshot(metadata, cast(points));
+            case UP_DOWN_COUNTER, GAUGE -> new GaugeSnapshot(metadata, cast(points));
+            case HISTOGRAM -> new HistogramSnapshot(metadata, cast(points));
+        };
+    }
+
+    /** A histogram has a series for each bucket, the sum, and the count. */
+    private static int size(MetricSnapshot snapshot) {
+        int series = snapshot instanceof HistogramSnapshot ? BOUNDS.size() + 2 : 1;
+        return series * snapshot.getDataPoints().size();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> List<T> cast(List<?> points) {
+        return (List<T>) points;
     }
 }

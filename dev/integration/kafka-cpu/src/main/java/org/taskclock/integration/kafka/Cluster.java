@@ -46,7 +46,7 @@ final class Cluster implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 jmx,
                 RequestCpu.class.getName(),
-                GcPressure.class.getName());
+                TestControl.class.getName());
         stock = Node.broker(directory, id, STOCK_ID, freePort(), port, stockClassPath, jmx);
         admin = Admin.create(Map.of("bootstrap.servers", patched.address(), "client.id", "admin"));
     }

@@ -21,7 +21,7 @@ import javax.management.openmbean.CompositeData;
  * @param network the same for the network threads
  * @param process CPU time of the process
  * @param gcMillis time in garbage collections
- * @param accounts the metrics of {@link RequestCpu}, by dimension and value
+ * @param accounts the CPU time of the accounts of {@link RequestCpu}, by type and name
  * @param requests the number of requests by type
  */
 record Figures(
@@ -32,8 +32,6 @@ record Figures(
         long gcMillis,
         Map<String, Map<String, Long>> accounts,
         Map<String, Long> requests) {
-    private static final List<String> DIMENSIONS = List.of("request", "client-id", "topic");
-
     static Figures read(Node node) throws IOException, JMException {
         MBeanServerConnection beans = node.beans();
         ObjectName threads = new ObjectName(ManagementFactory.THREAD_MXBEAN_NAME);
@@ -49,20 +47,11 @@ record Figures(
             }
         }
         // The clocks of the handlers and the accounts are read as close to each other as possible.
-        List<ObjectName> names = new ArrayList<>(beans.queryNames(new ObjectName("kafka.server:type=plugins,*"), null));
+        ObjectName control = new ObjectName(TestControl.NAME);
         long now = System.nanoTime();
         long before = cpuNanos(beans, threads, handlers);
-        Map<String, Map<String, Long>> accounts = new TreeMap<>();
-        for (ObjectName name : names) {
-            for (String dimension : DIMENSIONS) {
-                String value = name.getKeyProperty(dimension);
-                if (value == null) continue;
-                if (value.startsWith("\"")) value = ObjectName.unquote(value);
-                // Gauges are doubles in Kafka's JMX reporter, or what they return.
-                long nanos = ((Number) beans.getAttribute(name, RequestCpu.METRIC)).longValue();
-                accounts.computeIfAbsent(dimension, d -> new TreeMap<>()).put(value, nanos);
-            }
-        }
+        // The broker without the patch has no accounts.
+        Map<String, Map<String, Long>> accounts = beans.isRegistered(control) ? accounts(beans, control) : Map.of();
         long after = cpuNanos(beans, threads, handlers);
         Map<String, Long> requests = new TreeMap<>();
         for (ObjectName name :
@@ -77,6 +66,12 @@ record Figures(
                 beans.getAttribute(new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME), "ProcessCpuTime");
         return new Figures(
                 now, (before + after) / 2, cpuNanos(beans, threads, network), process, gc, accounts, requests);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Map<String, Long>> accounts(MBeanServerConnection beans, ObjectName control)
+            throws IOException, JMException {
+        return (Map<String, Map<String, Long>>) beans.getAttribute(control, "Accounts");
     }
 
     private static long cpuNanos(MBeanServerConnection beans, ObjectName threads, List<Long> ids)
@@ -94,9 +89,9 @@ record Figures(
     /** Returns what has been added since an earlier reading. */
     Figures minus(Figures earlier) {
         Map<String, Map<String, Long>> added = new TreeMap<>();
-        accounts.forEach((dimension, values) -> {
-            Map<String, Long> old = earlier.accounts.getOrDefault(dimension, Map.of());
-            added.put(dimension, minus(values, old));
+        accounts.forEach((type, values) -> {
+            Map<String, Long> old = earlier.accounts.getOrDefault(type, Map.of());
+            added.put(type, minus(values, old));
         });
         return new Figures(
                 nanoTime - earlier.nanoTime,
@@ -114,12 +109,12 @@ record Figures(
         return added;
     }
 
-    long account(String dimension, String value) {
-        return accounts.getOrDefault(dimension, Map.of()).getOrDefault(value, 0L);
+    long account(String type, String value) {
+        return accounts.getOrDefault(type, Map.of()).getOrDefault(value, 0L);
     }
 
-    long sum(String dimension) {
-        return accounts.getOrDefault(dimension, Map.of()).values().stream()
+    long sum(String type) {
+        return accounts.getOrDefault(type, Map.of()).values().stream()
                 .mapToLong(Long::longValue)
                 .sum();
     }

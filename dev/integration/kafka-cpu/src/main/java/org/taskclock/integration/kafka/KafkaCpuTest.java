@@ -113,12 +113,12 @@ public final class KafkaCpuTest {
     }
 
     private Phase underGc(String name, Node broker, Client limited, Client other) throws Exception {
-        ObjectName pressure = new ObjectName(GcPressure.NAME);
-        broker.beans().setAttribute(pressure, new Attribute("Enabled", true));
+        ObjectName control = new ObjectName(TestControl.NAME);
+        broker.beans().setAttribute(control, new Attribute("GcPressure", true));
         try {
             return measure(name, broker, limited, other);
         } finally {
-            broker.beans().setAttribute(pressure, new Attribute("Enabled", false));
+            broker.beans().setAttribute(control, new Attribute("GcPressure", false));
         }
     }
 

@@ -2,62 +2,59 @@
 // Copyright the TaskClock authors
 package org.taskclock.integration.spark;
 
-import com.codahale.metrics.Counter;
-import java.io.IOException;
-import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
+import java.util.Objects;
+import java.util.concurrent.ExecutorService;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
-import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.util.TaskCompletionListener;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.taskclock.AccountType;
 import org.taskclock.CpuAccount;
+import org.taskclock.CpuAccounts;
 import org.taskclock.CpuSection;
 
 /**
- * Counts the CPU time of each task on all threads that work for it:
- * {@code spark.plugins=org.taskclock.integration.spark.TaskCpu}. Each executor's metric {@code cpuNanos} is the sum
- * over its ended tasks; the driver gets a message for each task. Tasks with threads of their own wrap them:
+ * Counts the CPU time of each executor by job group, stage, and task, on all threads that work for a task:
+ * {@code spark.plugins=org.taskclock.integration.spark.TaskCpu}. Tasks with threads of their own wrap them:
  *
  * <pre>{@code
- * ExecutorService pool = TaskCpu.account().wrap(Executors.newFixedThreadPool(4));
+ * ExecutorService pool = TaskCpu.wrap(Executors.newFixedThreadPool(4));
  * }</pre>
  */
 public final class TaskCpu implements SparkPlugin {
-    private static final Logger LOG = LoggerFactory.getLogger(TaskCpu.class);
-    private static final Map<Long, CpuAccount> RUNNING = new ConcurrentHashMap<>();
-    private static final List<Consumer<Usage>> LISTENERS = new CopyOnWriteArrayList<>();
+    static final AccountType JOBS = CpuAccounts.type("job");
 
-    /** An ended task, successful or not. */
-    public record Usage(long taskAttemptId, int stageId, long cpuNanos) implements Serializable {}
+    private static final AccountType STAGES = CpuAccounts.type("stage");
+    /** A stage can have many thousands of them. */
+    private static final AccountType TASKS = CpuAccounts.type("task").maxNames(20);
 
-    /**
-     * Returns the account of the calling thread's task.
-     *
-     * @throws IllegalStateException on a thread without a task, and without this plugin
-     */
-    public static CpuAccount account() {
+    /** Returns the accounts of the calling thread's task. */
+    private static List<CpuAccount> accounts() {
         TaskContext task = TaskContext.get();
-        CpuAccount account = task == null ? null : RUNNING.get(task.taskAttemptId());
-        if (account == null) throw new IllegalStateException("no task with an account: call this on the task's thread");
-        return account;
+        String stage = task.stageId() + "." + task.stageAttemptNumber();
+        // The same words as in Spark's log.
+        String name = "%d.%d in stage %s".formatted(task.partitionId(), task.attemptNumber(), stage);
+        String job = Objects.requireNonNullElse(task.getLocalProperty("spark.jobGroup.id"), "(none)");
+        return List.of(JOBS.of(job), STAGES.of(stage), TASKS.of(name));
     }
 
-    /** Adds a listener on the driver. It is called on threads of Spark's RPC, possibly after the job has ended. */
-    public static void listen(Consumer<Usage> listener) {
-        LISTENERS.add(listener);
+    /**
+     * Wraps an executor so that what it runs counts for the calling thread's task.
+     *
+     * @throws NullPointerException on a thread without a task
+     */
+    public static ExecutorService wrap(ExecutorService executor) {
+        ExecutorService wrapped = executor;
+        for (CpuAccount account : accounts()) wrapped = account.wrap(wrapped);
+        return wrapped;
     }
 
     @Override
     public DriverPlugin driverPlugin() {
-        return new Driver();
+        return null;
     }
 
     @Override
@@ -65,44 +62,14 @@ public final class TaskCpu implements SparkPlugin {
         return new Executor();
     }
 
-    private static final class Driver implements DriverPlugin {
-        @Override
-        public Object receive(Object message) {
-            LISTENERS.forEach(listener -> listener.accept((Usage) message));
-            return null;
-        }
-    }
-
     private static final class Executor implements ExecutorPlugin {
-        private final Counter cpuNanos = new Counter();
-        private PluginContext context;
-
-        @Override
-        public void init(PluginContext context, Map<String, String> configuration) {
-            this.context = context;
-            context.metricRegistry().register("cpuNanos", cpuNanos);
-        }
-
         /** Spark calls this and the completion listener on the task's thread. */
         @Override
         public void onTaskStart() {
-            TaskContext task = TaskContext.get();
-            CpuAccount account = CpuAccount.create();
-            CpuSection section = account.enter();
-            RUNNING.put(task.taskAttemptId(), account);
-            task.addTaskCompletionListener((TaskCompletionListener) ended -> end(ended, account, section));
-        }
-
-        private void end(TaskContext task, CpuAccount account, CpuSection section) {
-            section.close();
-            RUNNING.remove(task.taskAttemptId());
-            long nanos = account.done().cpuNanos();
-            cpuNanos.inc(nanos);
-            try {
-                context.send(new Usage(task.taskAttemptId(), task.stageId(), nanos));
-            } catch (IOException e) {
-                LOG.warn("cannot send the CPU time of task {} to the driver", task.taskAttemptId(), e);
-            }
+            List<CpuSection> sections =
+                    accounts().stream().map(CpuAccount::enter).toList();
+            TaskContext.get()
+                    .addTaskCompletionListener((TaskCompletionListener) ended -> sections.forEach(CpuSection::close));
         }
     }
 }

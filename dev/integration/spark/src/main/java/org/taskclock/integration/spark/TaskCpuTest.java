@@ -19,6 +19,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.taskclock.CpuAccount;
 
 /**
  * Compares Spark's figures for its tasks with TaskClock's and the kernel's, and measures the cost of the plugin:
@@ -40,27 +41,19 @@ public final class TaskCpuTest {
     /** The sums over the tasks of one job, in seconds. */
     private record Job(double run, double cpu, double account, double kernel, double process) {}
 
-    /** Adds up the figures of one job, in nanoseconds. Spark calls it on its own threads. */
+    /** Adds up Spark's figures of one job, in nanoseconds. Spark calls it on its own threads. */
     private static final class Sums extends SparkListener {
         final AtomicLong runNanos = new AtomicLong();
         final AtomicLong cpuNanos = new AtomicLong();
-        final AtomicLong accountNanos = new AtomicLong();
-        final CountDownLatch figures = new CountDownLatch(2 * TASKS);
+        final CountDownLatch tasks = new CountDownLatch(TASKS);
 
         @Override
         public void onTaskEnd(SparkListenerTaskEnd end) {
             runNanos.addAndGet(end.taskMetrics().executorRunTime() * 1_000_000);
             cpuNanos.addAndGet(end.taskMetrics().executorCpuTime());
-            figures.countDown();
-        }
-
-        void onUsage(TaskCpu.Usage usage) {
-            accountNanos.addAndGet(usage.cpuNanos());
-            figures.countDown();
+            tasks.countDown();
         }
     }
-
-    private volatile Sums sums = new Sums();
 
     public static void main(String[] args) throws Exception {
         TaskCpuTest test = new TaskCpuTest();
@@ -85,7 +78,6 @@ public final class TaskCpuTest {
                 "| machine | threads of a task | `executorRunTime` | `executorCpuTime` | `CpuAccount` | kernel | process |"
                         + " `executorRunTime` / kernel | `executorCpuTime` / kernel | `CpuAccount` / kernel |%n"
                         + "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|%n");
-        TaskCpu.listen(usage -> sums.onUsage(usage));
         try (JavaSparkContext spark = spark(true)) {
             for (int i = 0; i < 3; i++) run(spark, new Work("warm-up", 200, 2, 200));
             measure(spark, "no busy processes");
@@ -141,19 +133,22 @@ public final class TaskCpuTest {
         int perThread = work.sievesPerThread;
         TaskWork.KERNEL_NANOS.set(0);
         Sums job = new Sums();
-        sums = job;
         spark.sc().addSparkListener(job);
+        spark.setJobGroup(work.threads, work.threads);
+        CpuAccount account = TaskCpu.JOBS.of(work.threads);
+        long accountNanos = account.cpuNanos();
         long process = SYSTEM.getProcessCpuTime();
         spark.parallelize(Collections.nCopies(TASKS, 1), TASKS)
                 .map(ignored -> TaskWork.run(own, threads, perThread))
                 .collect();
-        if (!job.figures.await(1, TimeUnit.MINUTES)) throw new IllegalStateException("tasks without figures");
+        if (!job.tasks.await(1, TimeUnit.MINUTES)) throw new IllegalStateException("tasks without figures");
         process = SYSTEM.getProcessCpuTime() - process;
+        accountNanos = account.cpuNanos() - accountNanos;
         spark.sc().removeSparkListener(job);
         return new Job(
                 job.runNanos.get() / 1e9,
                 job.cpuNanos.get() / 1e9,
-                job.accountNanos.get() / 1e9,
+                accountNanos / 1e9,
                 TaskWork.KERNEL_NANOS.get() / 1e9,
                 process / 1e9);
     }

@@ -28,7 +28,7 @@ final class TaskWork {
     static int run(int ownSieves, int threads, int sievesPerThread) throws InterruptedException, ExecutionException {
         int primes = count(ownSieves);
         if (threads == 0) return primes;
-        ExecutorService pool = TaskCpu.account().wrap(Executors.newFixedThreadPool(threads));
+        ExecutorService pool = TaskCpu.wrap(Executors.newFixedThreadPool(threads));
         try {
             List<Future<Integer>> parts = new ArrayList<>();
             for (int i = 0; i < threads; i++) parts.add(pool.submit(() -> count(sievesPerThread)));

@@ -13,6 +13,8 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.AccountUsage;
+import org.taskclock.CpuAccounts;
 
 /**
  * Runs the queries in one JVM, undisturbed and beside busy processes, and prints a line for each query, stage, and
@@ -56,21 +58,33 @@ public final class QueryRun {
                 long kernel = TrinoServer.kernelNanos(threads);
                 long mounted = DriverThreads.allMountedNanos();
                 long mountedKernel = DriverThreads.allKernelNanos();
+                long operators = operatorNanos();
                 QueryInfo query = trino.run(TrinoServer.QUERIES.get(q));
                 Thread.sleep(50); // the last drivers may still be unmounting
                 kernel = TrinoServer.kernelNanos(threads) - kernel;
                 mounted = DriverThreads.allMountedNanos() - mounted;
                 mountedKernel = DriverThreads.allKernelNanos() - mountedKernel;
                 String place = machine + "\t" + TrinoServer.NAMES.get(q) + "\t" + i;
-                print(query, place, kernel, mounted, mountedKernel);
+                print(query, place, kernel, mounted, mountedKernel, operatorNanos() - operators);
             }
         }
     }
 
-    private static void print(QueryInfo query, String place, long kernel, long mounted, long mountedKernel) {
+    /** Returns the CPU time of the accounts of all operators, 0 without accounts.patch. */
+    private static long operatorNanos() {
+        return CpuAccounts.type("operator").read().accounts().stream()
+                .mapToLong(AccountUsage::cpuNanos)
+                .sum();
+    }
+
+    private static void print(
+            QueryInfo query, String place, long kernel, long mounted, long mountedKernel, long operators) {
         long cpu = TrinoServer.nanos(query.getQueryStats().getTotalCpuTime());
         long scheduled = TrinoServer.nanos(query.getQueryStats().getTotalScheduledTime());
-        print("query", place, "query", cpu, scheduled, kernel, mounted, mountedKernel);
+        long account = CpuAccounts.type("query")
+                .of(query.getQueryId().toString())
+                .cpuNanos();
+        print("query", place, "query", cpu, scheduled, kernel, mounted, mountedKernel, account, operators);
         for (StageInfo stage : StagesInfo.getAllStages(query.getStages())) {
             String number = stage.getStageId().toString();
             long[] sums = new long[6];

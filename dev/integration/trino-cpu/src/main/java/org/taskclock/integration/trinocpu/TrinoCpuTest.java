@@ -29,6 +29,8 @@ public final class TrinoCpuTest {
     private static final int WALL = 1;
     private static final int KERNEL = 2;
     private static final int MOUNTED = 3;
+    private static final int QUERY_ACCOUNTS = 5;
+    private static final int OPERATOR_ACCOUNTS = 6;
     private static final int TEST_USER = 0;
     private static final int TEST_CPU = 1;
     private static final int TEST_KERNEL = 2;
@@ -57,6 +59,7 @@ public final class TrinoCpuTest {
                 load(),
                 REPETITIONS);
         measureQueries();
+        if (System.getProperty("workers") != null) return;
         compareClocks("Virtual", "vthreads=on", "-Dplatform=false", CARRIERS);
         compareClocks("Platform", null, "-Dplatform=true", PLATFORM);
         measureCost();
@@ -64,18 +67,22 @@ public final class TrinoCpuTest {
     }
 
     private void measureQueries() throws IOException, InterruptedException {
-        append("## Trino's own figures%n%nSums over all queries, in seconds. *Kernel* is the clock of the drivers'"
-                + " kernel threads or of the carriers, from the scheduler's statistics. It includes Trino's code"
-                + " around the drivers, which `totalCpuTime` does not.%n%n"
-                + "| drivers | operators read | agent | machine | `totalScheduledTime` | `totalCpuTime` | kernel |"
-                + " `totalScheduledTime` / kernel | `totalCpuTime` / kernel |%n"
-                + "|---|---|---|---|---:|---:|---:|---:|---:|%n");
-        double platform = queries("platform", "ThreadMXBean", null, null, PLATFORM);
+        append(
+                "## Trino's own figures%n%nSums over all queries, in seconds. *Kernel* is the clock of the drivers'"
+                        + " kernel threads or of the carriers, from the scheduler's statistics. It includes Trino's code"
+                        + " around the drivers, which `totalCpuTime` does not. *Queries* and *operators* are the"
+                        + " accounts of accounts.patch. At most %d drivers run at a time.%n%n"
+                        + "| drivers | operators read | agent | machine | `totalScheduledTime` | `totalCpuTime` | kernel |"
+                        + " `totalScheduledTime` / kernel | `totalCpuTime` / kernel | queries / kernel |"
+                        + " operators / kernel |%n|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|%n",
+                TrinoServer.WORKERS);
+        double platform = queries("platform", "ThreadMXBean", "platform", null, PLATFORM);
         double virtual = queries("virtual", "ThreadMXBean", "virtual", null, CARRIERS);
         double agent = queries("virtual", "ThreadMXBean", "virtual", "virtual=mxbean", CARRIERS);
         double taskClock = queries("virtual", "TaskClock", "taskclock", "vthreads=on", CARRIERS);
+        double accounts = queries("virtual", "accounts", "accounts", "virtual=mxbean", CARRIERS);
         check(virtual == 0, "Trino has CPU times of virtual drivers without TaskClock: " + virtual);
-        for (double ratio : new double[] {platform, agent, taskClock}) {
+        for (double ratio : new double[] {platform, agent, taskClock, accounts}) {
             check(ratio > 0.9 && ratio < 1.01, "Trino's CPU time is %.3f of the kernel's".formatted(ratio));
         }
     }
@@ -91,7 +98,7 @@ public final class TrinoCpuTest {
                     sum(rows, row -> row.kind().equals("query") && row.machine().equals(machine));
             ratio = (double) sums[CPU] / sums[KERNEL];
             append(
-                    "| %s | %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %.3f |%n",
+                    "| %s | %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f |%n",
                     drivers,
                     clock,
                     agentOptions == null ? "no" : "`" + agentOptions + "`",
@@ -100,7 +107,9 @@ public final class TrinoCpuTest {
                     sums[CPU] / 1e9,
                     sums[KERNEL] / 1e9,
                     (double) sums[WALL] / sums[KERNEL],
-                    ratio);
+                    ratio,
+                    (double) sums[QUERY_ACCOUNTS] / sums[KERNEL],
+                    (double) sums[OPERATOR_ACCOUNTS] / sums[KERNEL]);
         }
         return ratio;
     }

@@ -31,6 +31,7 @@ final class TrinoJvm {
                 "--sun-misc-unsafe-memory-access=allow",
                 "--enable-native-access=ALL-UNNAMED",
                 "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                "-Dworkers=" + TrinoServer.WORKERS,
                 property));
         if (agentOptions != null) {
             command.add("-javaagent:" + System.getProperty("agent") + "=" + agentOptions);

@@ -33,6 +33,9 @@ final class TrinoServer {
               FROM customer c LEFT JOIN orders o ON c.custkey = o.custkey AND o.comment NOT LIKE '%special%requests%'
               GROUP BY c.custkey) GROUP BY orders ORDER BY 2 DESC, 1 DESC""");
 
+    /** How many drivers may run at a time. The default is that of Trino's server for tests. */
+    static final int WORKERS = Integer.getInteger("workers", 4);
+
     static final List<String> NAMES = List.of("aggregation", "join", "outer join");
 
     /** The CPU time of each kernel thread when it was last read. */
@@ -47,7 +50,7 @@ final class TrinoServer {
                 testSessionBuilder().setCatalog("tpch").setSchema(schema).build(),
                 server -> server.addProperty("experimental.thread-per-driver-scheduler-enabled", "true"));
         runner.installPlugin(new TpchPlugin());
-        runner.createCatalog("tpch", "tpch", Map.of("tpch.splits-per-node", "4"));
+        runner.createCatalog("tpch", "tpch", Map.of("tpch.splits-per-node", String.valueOf(Math.max(4, WORKERS))));
     }
 
     /** Runs a query and returns its final statistics. */

@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.agent;
+package org.taskclock.internal;
 
 import java.util.Set;
 import jdk.jfr.SettingControl;
 import jdk.jfr.Timespan;
 
-/** The minimum CPU time of a thread for an event: a number, a space, and the unit ns, us, ms, or s. */
-@Timespan
-public final class CpuThresholdSetting extends SettingControl {
-    private static final String DEFAULT = "1 ms";
+/** The minimum CPU time for a Flight Recorder event: a number, a space, and the unit ns, us, ms, or s. */
+public abstract class CpuThresholdSetting extends SettingControl {
+    private final String defaultText;
+    private String text;
+    private volatile long nanos;
 
-    private String text = DEFAULT;
-    private volatile long nanos = parse(DEFAULT);
+    private CpuThresholdSetting(String defaultText) {
+        this.defaultText = defaultText;
+        text = defaultText;
+        nanos = parse(defaultText);
+    }
+
+    /** That of a virtual thread. */
+    @Timespan
+    public static final class OfThread extends CpuThresholdSetting {
+        /** Called by the recorder. */
+        public OfThread() {
+            super("1 ms");
+        }
+    }
+
+    /** That of a section of an account. */
+    @Timespan
+    public static final class OfSection extends CpuThresholdSetting {
+        /** Called by the recorder. */
+        public OfSection() {
+            super("20 ms");
+        }
+    }
 
     @Override
     public String combine(Set<String> values) {
         String lowest = null;
         for (String value : values) if (lowest == null || parse(value) < parse(lowest)) lowest = value;
-        return lowest == null ? DEFAULT : lowest;
+        return lowest == null ? defaultText : lowest;
     }
 
     @Override
@@ -32,7 +54,7 @@ public final class CpuThresholdSetting extends SettingControl {
         return text;
     }
 
-    boolean isReached(long cpuNanos) {
+    public final boolean isReached(long cpuNanos) {
         return cpuNanos >= nanos;
     }
 

@@ -5,23 +5,30 @@ package org.taskclock.integration.kafka;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsReporter;
+import org.taskclock.AccountReading;
+import org.taskclock.AccountUsage;
+import org.taskclock.CpuAccounts;
 
-/** Fills the broker's heap on a thread of its own while its MBean's {@code Enabled} is true. Part of the test only. */
-public final class GcPressure implements MetricsReporter, GcPressureMBean {
-    static final String NAME = "org.taskclock:type=GcPressure";
+/**
+ * What the test needs in the broker: its MBean reads the accounts, and fills the heap on a thread of its own while
+ * {@code GcPressure} is true.
+ */
+public final class TestControl implements MetricsReporter, TestControlMBean {
+    static final String NAME = "org.taskclock:type=TestControl";
 
     private static final int LIVE_BLOCKS = 200_000;
     private static final int BLOCK_BYTES = 400;
     /** How much is allocated every millisecond. */
     private static final int BLOCKS_AT_ONCE = 125;
 
-    private volatile boolean isEnabled;
+    private volatile boolean isGcPressure;
 
     @Override
     public void configure(Map<String, ?> configuration) {
@@ -33,14 +40,25 @@ public final class GcPressure implements MetricsReporter, GcPressureMBean {
     }
 
     @Override
-    public boolean isEnabled() {
-        return isEnabled;
+    public Map<String, Map<String, Long>> getAccounts() {
+        Map<String, Map<String, Long>> types = new TreeMap<>();
+        for (AccountReading type : CpuAccounts.read()) {
+            Map<String, Long> accounts = new TreeMap<>();
+            for (AccountUsage account : type.accounts()) accounts.put(account.name(), account.cpuNanos());
+            types.put(type.type(), accounts);
+        }
+        return types;
     }
 
     @Override
-    public void setEnabled(boolean enabled) {
-        isEnabled = enabled;
-        if (!enabled) return;
+    public boolean isGcPressure() {
+        return isGcPressure;
+    }
+
+    @Override
+    public void setGcPressure(boolean on) {
+        isGcPressure = on;
+        if (!on) return;
         Thread thread = new Thread(this::allocate, "gc-pressure");
         thread.setDaemon(true);
         thread.start();
@@ -49,7 +67,7 @@ public final class GcPressure implements MetricsReporter, GcPressureMBean {
     /** Keeps the last blocks, so that each collection has something to copy. */
     private void allocate() {
         byte[][] live = new byte[LIVE_BLOCKS][];
-        while (isEnabled) {
+        while (isGcPressure) {
             for (int i = 0; i < BLOCKS_AT_ONCE; i++) {
                 live[ThreadLocalRandom.current().nextInt(LIVE_BLOCKS)] = new byte[BLOCK_BYTES];
             }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.opentelemetry;
+
+import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizer;
+import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizerProvider;
+
+/**
+ * Adds what only the SDK can have to the one that OpenTelemetry's Java agent or auto-configuration builds:
+ * {@link SectionHistograms}, unless TaskClock's metrics are off, and {@link SpanCpuTime}, if the property
+ * {@value #SPAN_CPU_TIME} is true.
+ */
+public final class TaskClockCustomizer implements AutoConfigurationCustomizerProvider {
+    static final String SPAN_CPU_TIME = "otel.instrumentation.taskclock.span-cpu-time.enabled";
+
+    /** Creates the customizer. */
+    public TaskClockCustomizer() {}
+
+    @Override
+    public void customize(AutoConfigurationCustomizer customizer) {
+        customizer.addTracerProviderCustomizer((builder, config) ->
+                config.getBoolean(SPAN_CPU_TIME, false) ? builder.addSpanProcessor(SpanCpuTime.create()) : builder);
+        customizer.addMeterProviderCustomizer((builder, config) -> TaskClockAgentListener.isEnabled(config)
+                ? builder.registerMetricProducer(new SectionHistograms())
+                : builder);
+    }
+}
