@@ -20,6 +20,9 @@ class ExamplesTest {
             "src/test/java/org/taskclock/bindings/ReactorAccountsTest.java",
             "src/test/java/org/taskclock/bindings/MutinyAccountsTest.java",
             "src/test/java/org/taskclock/bindings/LogCpuTimeTest.java",
+            "src/test/java/org/taskclock/bindings/TopicAccountsTest.java",
+            "src/test/java/org/taskclock/bindings/JdbcAccountsTest.java",
+            "src/test/java/org/taskclock/bindings/QuartzAccountsTest.java",
             "../micrometer/src/test/java/org/taskclock/micrometer/ObservationCpuTimeTest.java",
             "../opentelemetry/src/test/java/org/taskclock/opentelemetry/SpanCpuTimeTest.java");
 
