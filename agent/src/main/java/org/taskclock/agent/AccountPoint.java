@@ -5,7 +5,6 @@ package org.taskclock.agent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
-import org.taskclock.AccountType;
 import org.taskclock.CpuAccounts;
 
 /**
@@ -105,10 +104,5 @@ record AccountPoint(
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    /** Creates the type, so that a failure is found now. */
-    AccountType accounts() {
-        return CpuAccounts.type(type);
     }
 }

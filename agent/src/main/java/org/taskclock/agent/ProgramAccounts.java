@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
+import org.taskclock.CpuAccounts;
 import org.taskclock.internal.JdkVersions;
 
 /**
@@ -66,6 +67,9 @@ final class ProgramAccounts implements ClassFileTransformer {
         wanted.remove("off");
         boolean wantsGroups = wanted.remove(GROUP);
         boolean hasGroups = wantsGroups && virtual.isInstalled();
+        synchronized (refused) {
+            refused.remove(GROUP);
+        }
         setPoints(wanted);
         setGroups(hasGroups);
         if (hasGroups) wanted.add(GROUP);
@@ -97,7 +101,7 @@ final class ProgramAccounts implements ClassFileTransformer {
         BiFunction<?, ?, ?>[] openers = new BiFunction<?, ?, ?>[AccountPoint.ALL.size()];
         for (AccountPoint point : AccountPoint.ALL) {
             if (!wanted.contains(point.type())) continue;
-            point.accounts();
+            CpuAccounts.type(point.type()); // fails now, if at all
             openers[point.number()] = point;
             after.computeIfAbsent(point.owner(), owner -> new ArrayList<>()).add(point);
         }
