@@ -22,8 +22,8 @@ import java.util.concurrent.ThreadFactory;
  *
  * <p><b>Threads.</b> All methods are thread-safe. A section must be closed on the thread that entered it. Entering and
  * closing each cost little more than one reading of {@link TaskClock#cpuNanos()}: they wait for no lock, rarely write
- * what threads share, and allocate at most the section. Reading an account takes a
- * lock that only readers share, and reads the clock of each thread that has an open section.
+ * what threads share, and allocate at most the section. Reading an account takes a lock that only readers share, and
+ * reads the clock of each thread that has an open section.
  *
  * <p><b>What is counted.</b> The CPU time of a thread, user and system together, while the thread has a section of the
  * account open. Nested sections of the same account count once. Sections of other accounts may be open on the same

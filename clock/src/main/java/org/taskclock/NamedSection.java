@@ -37,7 +37,8 @@ final class NamedSection implements CpuSection {
             now = numbers[ThreadSlot.SINCE];
         }
         long nanos = ThreadSlot.close(slot, position, now, details);
-        if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0) type.table().release(slot);
+        if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0)
+            type.table().release(slot);
         type.closed(account, nanos, details);
     }
 }

@@ -45,31 +45,27 @@ final class ThreadSlot {
     /** The thread's CPU time when the innermost section was last charged. */
     static final int SINCE = 3;
 
-    /** The details that were read when the innermost section was last charged. */
-    private static final int SINCE_DETAILS = 4;
-
-    private static final int SINCE_WAIT = 5;
-    private static final int SINCE_BYTES = 6;
+    // The thread's other counters at that time; -1 if they were not read.
+    private static final int SINCE_WAIT = 4;
+    private static final int SINCE_BYTES = 5;
 
     // The thread's times at the last reading of its user time, and the part of user time in between, as double.
-    private static final int SPLIT_CPU = 7;
-    private static final int SPLIT_USER = 8;
-    private static final int USER_SHARE = 9;
+    private static final int SPLIT_CPU = 6;
+    private static final int SPLIT_USER = 7;
+    private static final int USER_SHARE = 8;
     /** How much CPU time the thread must have used since then for another reading. */
-    private static final int MIN_SPLIT = 10;
+    private static final int MIN_SPLIT = 9;
 
-    private static final int CELL_COUNT = 11;
-    /** How often the thread entered a section while it had none. */
-    static final int OPENINGS = 12;
+    private static final int CELL_COUNT = 10;
 
     // Written by readers, which hold the lock of the type.
 
     /** When a reader first saw the outermost section, by System.nanoTime, and its id. */
-    private static final int SEEN_AT = 12;
+    private static final int SEEN_AT = 11;
 
-    private static final int SEEN_ID = 13;
+    private static final int SEEN_ID = 12;
 
-    private static final int NUMBER_COUNT = 14;
+    private static final int NUMBER_COUNT = 13;
 
     private static final int MIN_STACK = 4;
     /** Sections are not nested as deeply, so some were never closed. */
@@ -96,6 +92,8 @@ final class ThreadSlot {
         long[] numbers = new long[NUMBER_COUNT];
         numbers[MIN_SPLIT] = isVirtual ? 0 : MIN_SPLIT_NANOS;
         numbers[USER_SHARE] = Double.doubleToRawLongBits(1);
+        numbers[SINCE_WAIT] = -1;
+        numbers[SINCE_BYTES] = -1;
         slot[NUMBERS] = numbers;
         slot[CELLS] = new Object[MIN_TABLE];
         slot[STACK] = new Object[MIN_STACK];
@@ -196,7 +194,7 @@ final class ThreadSlot {
         }
         long[] frames = (long[]) slot[FRAMES];
         if (depth > 0) frames[2 * depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
-        else if ((details | (int) numbers[SINCE_DETAILS]) != 0) readDetails(numbers, details);
+        else if (details != 0) readDetails(numbers, details);
         long id = ++numbers[LAST_ID];
         frames[2 * depth] = id;
         frames[2 * depth + 1] = 0;
@@ -248,7 +246,7 @@ final class ThreadSlot {
         if (now - numbers[SPLIT_CPU] >= numbers[MIN_SPLIT]) split(numbers);
         long nanos = Math.max(0, now - numbers[SINCE]);
         if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return 0;
-        if ((details | (int) numbers[SINCE_DETAILS]) != 0) chargeDetails(numbers, cell, details);
+        if (details != 0) chargeDetails(numbers, cell, details);
         return nanos;
     }
 
@@ -265,7 +263,6 @@ final class ThreadSlot {
     }
 
     private static void readDetails(long[] numbers, int details) {
-        numbers[SINCE_DETAILS] = (long) details & (AccountType.WAIT | AccountType.BYTES);
         numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : waitNanos();
         numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread();
     }
@@ -302,8 +299,7 @@ final class ThreadSlot {
     /** Counts the open sections as never closed. */
     static void countUnclosed(Object[] slot) {
         Object[] stack = (Object[]) slot[STACK];
-        for (int i = 0; i < numbers(slot)[DEPTH]; i++)
-            AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
+        for (int i = 0; i < numbers(slot)[DEPTH]; i++) AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
     }
 
     private static Object[] grow(Object[] slot, Object[] stack) {

@@ -61,7 +61,8 @@ class ThreadSlotTest {
         List<long[]> cells = new ArrayList<>();
         for (String name : names) {
             var account = NamedAccount.create(name); // names may repeat
-            assertThat(ThreadSlot.find(slot, account, NamedAccount.hash(account))).isNull();
+            assertThat(ThreadSlot.find(slot, account, NamedAccount.hash(account)))
+                    .isNull();
             accounts.add(account);
             cells.add(ThreadSlot.add(slot, account));
         }
