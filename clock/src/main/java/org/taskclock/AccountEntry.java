@@ -21,7 +21,8 @@ final class AccountEntry {
     /** Recent CPU time, as double. */
     private static final int SCORE = IS_NAMED + 1;
 
-    private static final int ACTIVE_AT = SCORE + 1;
+    /** When the account was last found in use, by System.nanoTime. */
+    static final int ACTIVE_AT = SCORE + 1;
     /** The CPU time that was reported for the account alone. */
     private static final int REPORTED_CPU = ACTIVE_AT + 1;
 
@@ -131,7 +132,7 @@ final class AccountEntry {
                 name,
                 counters[AccountCounters.CPU],
                 counters[AccountCounters.USER],
-                (details & AccountType.WAIT) == 0 ? -1 : counters[AccountCounters.WAIT],
+                (details & AccountType.WAIT) == 0 || !Library.isLoaded() ? -1 : counters[AccountCounters.WAIT],
                 (details & AccountType.BYTES) == 0 ? -1 : counters[AccountCounters.BYTES],
                 counters[AccountCounters.SECTIONS],
                 counters[AccountCounters.UNCOUNTED],

@@ -29,6 +29,10 @@ final class AccountLimits {
         return nanos < 0 && limits.isEmpty();
     }
 
+    int count() {
+        return limits.size();
+    }
+
     void set(String account, CpuLimit limit) {
         limits.put(account, limit);
     }

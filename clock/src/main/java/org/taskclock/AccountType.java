@@ -304,6 +304,10 @@ public final class AccountType {
         return limits.of(account);
     }
 
+    int limitCount() {
+        return limits.count();
+    }
+
     int details() {
         return (int) numbers.getOpaque(AccountTable.DETAILS);
     }

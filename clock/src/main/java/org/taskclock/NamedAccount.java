@@ -113,9 +113,9 @@ final class NamedAccount extends CpuAccount {
             if (ThreadSlot.hasManyCells(slot)) type.table().foldOwn(slot);
             cell = ThreadSlot.add(slot, shared);
         }
-        int position = ThreadSlot.open(slot, cell, now, type.details());
+        long id = ThreadSlot.open(slot, cell, now, type.details());
         ThreadContext.update(type, slot);
-        return new NamedSection(this, thread, slot, position);
+        return new NamedSection(this, thread, slot, id);
     }
 
     private boolean isDropped() {

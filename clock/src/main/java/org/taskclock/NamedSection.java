@@ -7,41 +7,36 @@ final class NamedSection implements CpuSection {
     private final NamedAccount account;
     private final Thread thread;
     private final Object[] slot;
-    private final int epoch;
-    /** In the stack; -1 once it is closed. */
-    private int position;
+    private final long id;
 
-    NamedSection(NamedAccount account, Thread thread, Object[] slot, int position) {
+    NamedSection(NamedAccount account, Thread thread, Object[] slot, long id) {
         this.account = account;
         this.thread = thread;
         this.slot = slot;
-        this.epoch = (int) ThreadSlot.numbers(slot)[ThreadSlot.EPOCH];
-        this.position = position;
+        this.id = id;
     }
 
     @Override
     public void close() {
-        long[] numbers = ThreadSlot.numbers(slot);
         if (thread != Thread.currentThread()) {
             account.count(AccountCounters.CLOSED_ELSEWHERE);
-        } else if (position < 0 || (int) numbers[ThreadSlot.EPOCH] != epoch) {
-            account.count(AccountCounters.CLOSED_TWICE);
-        } else {
-            int open = position;
-            position = -1;
-            close(numbers, open);
+            return;
         }
+        int position = ThreadSlot.position(slot, id);
+        if (position < 0) account.count(AccountCounters.CLOSED_TWICE);
+        else close(position);
     }
 
-    private void close(long[] numbers, int open) {
+    private void close(int position) {
         AccountType type = account.type();
         int details = type.details();
+        long[] numbers = ThreadSlot.numbers(slot);
         long now = TaskClock.pointNanos();
         if (now < 0) {
             account.count(AccountCounters.UNCOUNTED);
             now = numbers[ThreadSlot.SINCE];
         }
-        long nanos = ThreadSlot.close(slot, open, now, details);
+        long nanos = ThreadSlot.close(slot, position, now, details);
         ThreadContext.update(type, slot);
         if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0)
             type.table().release(slot);

@@ -96,9 +96,7 @@ final class SlotReader {
             long total = AccountCell.total(cell, state, clock);
             if (state != 0 && thread != null) {
                 cell[AccountCell.SEEN] = total;
-                long openNanos = see(numbers, now);
-                long nanos = Math.min(total, ThreadSlot.sectionNanos(slot, clock));
-                last = new OpenSection(type, NamedAccount.name(account), thread, openNanos, nanos);
+                last = ThreadSlot.openSection(slot, type, thread, NamedAccount.name(account), clock, now);
             }
             if (entry != null) add(entry, numbers, cell, total);
         }
@@ -118,14 +116,5 @@ final class SlotReader {
                 AccountCounters.USER,
                 AccountCell.read(cell, AccountCounters.USER) + ThreadSlot.userNanos(numbers, Math.max(0, running)));
         for (int i = AccountCounters.WAIT; i < AccountCounters.COUNT; i++) entry.add(i, AccountCell.read(cell, i));
-    }
-
-    /** Returns for how long the outermost section has been open, as far as readers know. */
-    private static long see(long[] numbers, long now) {
-        long opening = AccountCell.read(numbers, ThreadSlot.OPENINGS);
-        if (numbers[ThreadSlot.SEEN_OPENING] == opening) return now - numbers[ThreadSlot.SEEN_AT];
-        numbers[ThreadSlot.SEEN_AT] = now;
-        numbers[ThreadSlot.SEEN_OPENING] = opening;
-        return 0;
     }
 }

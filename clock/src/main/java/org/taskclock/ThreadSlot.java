@@ -27,10 +27,10 @@ final class ThreadSlot {
      * account also sees its cell.
      */
     static final int CELLS = 2;
-    /** The cells of the open sections, outermost first, as an Object[]; null for those closed out of order. */
-    static final int STACK = 3;
-    /** What each of these sections has used until the innermost one was last charged, as a long[]. */
-    static final int STACK_NANOS = 4;
+    /** The cells of the open sections, outermost first, as an Object[]. */
+    private static final int STACK = 3;
+    /** For each of these sections, its id and what it has used until it was last charged, as a long[]. */
+    private static final int FRAMES = 4;
 
     /** What profilers read about the thread; see {@link ThreadContext}. Null until it is needed. */
     static final int CONTEXT = 5;
@@ -43,36 +43,32 @@ final class ThreadSlot {
     static final int KEY = 0;
     /** The number of elements of the stack in use. */
     static final int DEPTH = 1;
-    /** Changes when sections that were never closed are discarded. */
-    static final int EPOCH = 2;
+    /** The id of the section that was opened last. */
+    private static final int LAST_ID = 2;
     /** The thread's CPU time when the innermost section was last charged. */
     static final int SINCE = 3;
 
-    /** The details that were read when the innermost section was last charged. */
-    private static final int SINCE_DETAILS = 4;
-
-    private static final int SINCE_WAIT = 5;
-    private static final int SINCE_BYTES = 6;
+    // The thread's other counters at that time; -1 if they were not read.
+    private static final int SINCE_WAIT = 4;
+    private static final int SINCE_BYTES = 5;
 
     // The thread's times at the last reading of its user time, and the part of user time in between, as double.
-    private static final int SPLIT_CPU = 7;
-    private static final int SPLIT_USER = 8;
-    private static final int USER_SHARE = 9;
+    private static final int SPLIT_CPU = 6;
+    private static final int SPLIT_USER = 7;
+    private static final int USER_SHARE = 8;
     /** How much CPU time the thread must have used since then for another reading. */
-    private static final int MIN_SPLIT = 10;
+    private static final int MIN_SPLIT = 9;
 
-    private static final int CELL_COUNT = 11;
-    /** How often the thread entered a section while it had none. */
-    static final int OPENINGS = 12;
+    private static final int CELL_COUNT = 10;
 
     // Written by readers, which hold the lock of the type.
 
-    /** When a reader first saw the outermost section, by System.nanoTime, and the number of that section. */
-    static final int SEEN_AT = 13;
+    /** When a reader first saw the outermost section, by System.nanoTime, and its id. */
+    private static final int SEEN_AT = 11;
 
-    static final int SEEN_OPENING = 14;
+    private static final int SEEN_ID = 12;
 
-    private static final int NUMBER_COUNT = 15;
+    private static final int NUMBER_COUNT = 13;
 
     private static final int MIN_STACK = 4;
     /** Sections are not nested as deeply, so some were never closed. */
@@ -99,10 +95,12 @@ final class ThreadSlot {
         long[] numbers = new long[NUMBER_COUNT];
         numbers[MIN_SPLIT] = isVirtual ? 0 : MIN_SPLIT_NANOS;
         numbers[USER_SHARE] = Double.doubleToRawLongBits(1);
+        numbers[SINCE_WAIT] = -1;
+        numbers[SINCE_BYTES] = -1;
         slot[NUMBERS] = numbers;
         slot[CELLS] = new Object[MIN_TABLE];
         slot[STACK] = new Object[MIN_STACK];
-        slot[STACK_NANOS] = new long[MIN_STACK];
+        slot[FRAMES] = new long[2 * MIN_STACK];
         return slot;
     }
 
@@ -192,14 +190,14 @@ final class ThreadSlot {
     }
 
     /**
-     * Opens a section. Returns its position in the stack. The order of the writes is such that an error in between,
-     * such as a stack overflow, may leave a section that is not charged, but never one that is charged for ever.
+     * Opens a section. Returns its id. The order of the writes is such that an error in between, such as a stack
+     * overflow, may leave a section that is not charged, but never a cell that is charged besides another one.
      *
      * @param cell the cell of its account
      * @param now the thread's CPU time
      * @param details what to count besides CPU time: {@link AccountType#WAIT}, {@link AccountType#BYTES}
      */
-    static int open(Object[] slot, long[] cell, long now, int details) {
+    static long open(Object[] slot, long[] cell, long now, int details) {
         long[] numbers = numbers(slot);
         Object[] stack = (Object[]) slot[STACK];
         int depth = (int) numbers[DEPTH];
@@ -207,19 +205,25 @@ final class ThreadSlot {
             if (depth == MAX_STACK) depth = discard(slot, now);
             else stack = grow(slot, stack);
         }
-        long[] stackNanos = (long[]) slot[STACK_NANOS];
-        if (depth > 0) {
-            stackNanos[depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
-        } else {
-            numbers[OPENINGS]++;
-            if ((details | (int) numbers[SINCE_DETAILS]) != 0) readDetails(numbers, details);
-        }
+        long[] frames = (long[]) slot[FRAMES];
+        if (depth > 0) frames[2 * depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
+        else if (details != 0) readDetails(numbers, details);
+        long id = ++numbers[LAST_ID];
+        frames[2 * depth] = id;
+        frames[2 * depth + 1] = 0;
         stack[depth] = cell;
-        stackNanos[depth] = 0;
         numbers[SINCE] = now;
         numbers[DEPTH] = depth + 1L;
         AccountCell.open(cell, now);
-        return depth;
+        return id;
+    }
+
+    /** Returns the position of an open section in the stack; -1 if it is not open. */
+    static int position(Object[] slot, long id) {
+        long[] frames = (long[]) slot[FRAMES];
+        int position = (int) numbers(slot)[DEPTH] - 1;
+        while (position >= 0 && frames[2 * position] != id) position--;
+        return position;
     }
 
     /**
@@ -230,16 +234,21 @@ final class ThreadSlot {
     static long close(Object[] slot, int position, long now, int details) {
         long[] numbers = numbers(slot);
         Object[] stack = (Object[]) slot[STACK];
-        long[] stackNanos = (long[]) slot[STACK_NANOS];
+        long[] frames = (long[]) slot[FRAMES];
         int depth = (int) numbers[DEPTH];
-        stackNanos[depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
+        frames[2 * depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
         AccountCell.add((long[]) stack[position], AccountCounters.SECTIONS, 1);
-        stack[position] = null;
-        while (depth > 0 && stack[depth - 1] == null) depth--;
+        long nanos = frames[2 * position + 1];
+        depth--;
+        if (position < depth) {
+            System.arraycopy(stack, position + 1, stack, position, depth - position);
+            System.arraycopy(frames, 2 * position + 2, frames, 2 * position, 2 * (depth - position));
+        }
         numbers[SINCE] = now;
         numbers[DEPTH] = depth;
+        stack[depth] = null;
         if (depth > 0) AccountCell.open((long[]) stack[depth - 1], now);
-        return stackNanos[position];
+        return nanos;
     }
 
     /**
@@ -250,7 +259,7 @@ final class ThreadSlot {
         if (now - numbers[SPLIT_CPU] >= numbers[MIN_SPLIT]) split(numbers);
         long nanos = Math.max(0, now - numbers[SINCE]);
         if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return 0;
-        if ((details | (int) numbers[SINCE_DETAILS]) != 0) chargeDetails(numbers, cell, details);
+        if (details != 0) chargeDetails(numbers, cell, details);
         return nanos;
     }
 
@@ -267,7 +276,6 @@ final class ThreadSlot {
     }
 
     private static void readDetails(long[] numbers, int details) {
-        numbers[SINCE_DETAILS] = (long) details & (AccountType.WAIT | AccountType.BYTES);
         numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : waitNanos();
         numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread();
     }
@@ -293,37 +301,41 @@ final class ThreadSlot {
 
     /** Forgets all open sections, because there are too many. Returns the depth. */
     private static int discard(Object[] slot, long now) {
-        long[] numbers = numbers(slot);
-        charge(numbers, (long[]) ((Object[]) slot[STACK])[MAX_STACK - 1], now, 0);
+        Object[] stack = (Object[]) slot[STACK];
+        charge(numbers(slot), (long[]) stack[MAX_STACK - 1], now, 0);
         countUnclosed(slot);
-        numbers[EPOCH]++;
-        Arrays.fill((Object[]) slot[STACK], null);
+        numbers(slot)[DEPTH] = 0;
+        Arrays.fill(stack, null);
         return 0;
     }
 
     /** Counts the open sections as never closed. */
     static void countUnclosed(Object[] slot) {
         Object[] stack = (Object[]) slot[STACK];
-        for (int i = 0; i < numbers(slot)[DEPTH]; i++) {
-            if (stack[i] != null) AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
-        }
-    }
-
-    /** Returns the CPU time of the innermost section; only an estimate while the thread enters or closes sections. */
-    static long sectionNanos(Object[] slot, long clock) {
-        long[] numbers = numbers(slot);
-        long[] nanos = (long[]) ELEMENT.getAcquire(slot, STACK_NANOS);
-        int position = (int) AccountCell.read(numbers, DEPTH) - 1;
-        long charged = position >= 0 && position < nanos.length ? nanos[position] : 0;
-        return charged + Math.max(0, clock - AccountCell.read(numbers, SINCE));
+        for (int i = 0; i < numbers(slot)[DEPTH]; i++) AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
     }
 
     private static Object[] grow(Object[] slot, Object[] stack) {
-        long[] nanos = (long[]) slot[STACK_NANOS];
         Object[] longer = Arrays.copyOf(stack, 2 * stack.length);
-        ELEMENT.setRelease(slot, STACK_NANOS, Arrays.copyOf(nanos, longer.length));
+        ELEMENT.setRelease(slot, FRAMES, Arrays.copyOf((long[]) slot[FRAMES], 2 * longer.length));
         slot[STACK] = longer;
         return longer;
+    }
+
+    /** Returns the innermost section. While the thread enters or closes sections, its CPU time is only an estimate. */
+    static OpenSection openSection(
+            Object[] slot, String type, Thread thread, String account, long clock, long nanoTime) {
+        long[] numbers = numbers(slot);
+        long[] frames = (long[]) ELEMENT.getAcquire(slot, FRAMES);
+        int end = 2 * (int) AccountCell.read(numbers, DEPTH);
+        long charged = end > 0 && end <= frames.length ? AccountCell.read(frames, end - 1) : 0;
+        long running = Math.max(0, clock - AccountCell.read(numbers, SINCE));
+        long outermost = AccountCell.read(frames, 0);
+        if (numbers[SEEN_ID] != outermost) {
+            numbers[SEEN_ID] = outermost;
+            numbers[SEEN_AT] = nanoTime;
+        }
+        return new OpenSection(type, account, thread, nanoTime - numbers[SEEN_AT], charged + running);
     }
 
     /** Returns the table of accounts and cells, also to readers. */

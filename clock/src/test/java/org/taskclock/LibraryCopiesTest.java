@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +62,30 @@ class LibraryCopiesTest {
             }
             assertThat(second.status("state")).isEqualTo("shared with an earlier copy in this process");
             assertThat(second.functions()).isEqualTo(first.functions()).doesNotContain(0);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldShareNamedAccounts(Packaging packaging) throws Exception {
+        assumeNativeLibrary();
+        try (LibraryCopy first = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+                LibraryCopy second = load(packaging)) {
+            String type = "copies." + packaging.name().toLowerCase(Locale.ROOT);
+            Object firstType = first.accountType(type);
+            Object secondType = second.accountType(type);
+            for (int i = 0; i < 100; i++) {
+                first.enterAndClose(first.account(firstType, "acme"));
+                second.enterAndClose(second.account(secondType, "acme"));
+                second.enterAndClose(second.account(secondType, "other tenant " + i % 2));
+                assertThat(first.rows(firstType).keySet())
+                        .isEqualTo(second.rows(secondType).keySet());
+            }
+            Map<String, Long> rows = first.rows(firstType);
+            assertThat(rows).containsOnlyKeys("acme", "other tenant 0", "other tenant 1");
+            assertThat(second.rows(secondType)).isEqualTo(rows);
+            assertThat(rows.get("acme"))
+                    .isEqualTo(CpuAccounts.type(type).of("acme").cpuNanos());
         }
     }
 

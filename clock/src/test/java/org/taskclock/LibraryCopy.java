@@ -9,7 +9,9 @@ import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** A copy of the library in its own class loader, relocated or not. */
 final class LibraryCopy implements AutoCloseable {
@@ -58,9 +60,34 @@ final class LibraryCopy implements AutoCloseable {
     /** Opens and closes a section of one of the copy's accounts, and returns the CPU time that the account counted. */
     long accountNanos() {
         Object account = call(method("CpuAccount", "create"), null);
-        Object section = call(method("CpuAccount", "enter"), account);
-        call(method("CpuSection", "close"), section);
+        enterAndClose(account);
         return (long) call(method("CpuAccount", "cpuNanos"), account);
+    }
+
+    /** Returns a type of named accounts. */
+    Object accountType(String name) {
+        return call(method("CpuAccounts", "type", String.class), null, name);
+    }
+
+    /** Returns a named account. */
+    Object account(Object type, String name) {
+        return call(method("AccountType", "of", String.class), type, name);
+    }
+
+    /** Opens and closes a section of one of the copy's accounts. */
+    void enterAndClose(Object account) {
+        call(method("CpuSection", "close"), call(method("CpuAccount", "enter"), account));
+    }
+
+    /** Returns the CPU time of the rows of a type, by name. */
+    Map<String, Long> rows(Object type) {
+        Object reading = call(method("AccountType", "read"), type);
+        Map<String, Long> rows = new HashMap<>();
+        for (Object row : (List<?>) call(method("AccountReading", "accounts"), reading)) {
+            rows.put((String) call(method("AccountUsage", "name"), row), (long)
+                    call(method("AccountUsage", "cpuNanos"), row));
+        }
+        return rows;
     }
 
     /** Opens a section of a named account. */

@@ -41,6 +41,9 @@ final class UnloadStress {
             .limit(THREADS)
             .toList();
     private final CpuTime[] last = new CpuTime[THREADS];
+    private int copies;
+    /** What all copies have counted for an account. */
+    private long namedNanos;
 
     public static void main(String[] arguments) throws Exception {
         UnloadStress test = new UnloadStress();
@@ -76,10 +79,30 @@ final class UnloadStress {
     private WeakReference<ClassLoader> useAndDrop() throws Exception {
         try (LibraryCopy copy = new LibraryCopy(JAR, LibraryCopy.PACKAGE)) {
             onAllThreads(thread -> last[thread] = read(copy, last[thread]));
+            useNamedAccounts(copy);
             // Waits for the copy's startup thread, which refers to its class loader.
             check(copy.status("backend").equals(System.getProperty("taskclock.backend")), "wrong backend");
             return copy.loader();
         }
+    }
+
+    /** Earlier copies are gone, but not what they counted. A thread that has ended refers to the class loader. */
+    private void useNamedAccounts(LibraryCopy copy) throws Exception {
+        Object type = copy.accountType("test");
+        Object account = copy.account(type, "acme");
+        onAllThreads(thread -> {
+            copy.enterAndClose(account);
+            return null;
+        });
+        Thread thread = new Thread(() -> copy.enterAndClose(account));
+        thread.setContextClassLoader(copy.loader().get());
+        thread.start();
+        thread.join();
+        // Not each copy reads, because a reading forgets threads that have ended.
+        if (++copies % 4 != 0) return;
+        long sum = copy.rows(type).get("acme");
+        check(sum > (isNative() ? namedNanos : 0), "named: " + namedNanos + " then " + sum);
+        namedNanos = sum;
     }
 
     private static CpuTime read(LibraryCopy copy, CpuTime last) {
