@@ -18,7 +18,7 @@ public final class Distribution {
     private static final int MAX_BITS = 44;
 
     /** The number of buckets. */
-    private static final int BUCKETS = (MAX_BITS - PRECISION_BITS + 1) * SUBBUCKETS;
+    static final int BUCKETS = (MAX_BITS - PRECISION_BITS + 1) * SUBBUCKETS;
 
     /** Copies of the library share arrays of this length: the buckets, and the sum of what is in them. */
     static final int LENGTH = BUCKETS + 1;

@@ -73,6 +73,7 @@ class CpuSharesTest {
         try (var permit = shares.admit("a", MILLI);
                 var second = shares.admit("b", MILLI)) {
             assertThat(permit).isNotNull();
+            assertThat(second).isNotNull();
             use("a", 250 * MILLI);
             use("b", 250 * MILLI);
         }

@@ -47,9 +47,9 @@ class DistributionBucketsTest {
     void shouldReturnQuantilesLikeASortedList(
             @ForAll @NotEmpty List<@LongRange(max = MAX_NANOS) Long> times,
             @ForAll @DoubleRange(min = 0, max = 1) double quantile) {
-        AtomicLongArray counts = new AtomicLongArray(Distribution.BUCKETS);
-        for (long time : times) counts.getAndIncrement(Distribution.bucket(time));
-        Distribution distribution = new Distribution(counts, 0);
+        AtomicLongArray counts = new AtomicLongArray(Distribution.LENGTH);
+        for (long time : times) Distribution.record(counts, time);
+        Distribution distribution = new Distribution(counts);
         List<Long> sorted = times.stream().sorted().toList();
         int rank = Math.max(1, (int) Math.ceil(quantile * times.size()));
         long exact = sorted.get(rank - 1);
@@ -58,7 +58,7 @@ class DistributionBucketsTest {
         long bound = Distribution.upperBound(Distribution.bucket(exact));
         assertThat(distribution.countBelow(bound))
                 .isEqualTo(times.stream().filter(time -> time < bound).count());
-        assertThat(new Distribution(distribution.counts(), 0).quantileNanos(quantile))
+        assertThat(new Distribution(distribution.counts(), distribution.sumNanos()).quantileNanos(quantile))
                 .isEqualTo(distribution.quantileNanos(quantile));
     }
 
