@@ -212,40 +212,40 @@ class GrpcAccountsTest {
     @Test
     void shouldCountAllCallbacksOfUnaryCalls() throws Exception {
         for (int i = 0; i < 6; i++)
-            assertThat(ClientCalls.blockingUnaryCall(channel("unary"), get, CallOptions.DEFAULT, "order"))
+            assertThat(ClientCalls.blockingUnaryCall(channel("grpc-unary"), get, CallOptions.DEFAULT, "order"))
                     .isEqualTo("order");
         assertThat(work.portions()).isEqualTo(12);
         assertThat(calls).hasValueGreaterThanOrEqualTo(24);
-        assertCounted("unary", get, 0);
+        assertCounted("grpc-unary", get, 0);
     }
 
     @Test
     void shouldCloseTheSectionsOfFailedCalls() throws Exception {
         for (int i = 0; i < 6; i++)
-            assertThatThrownBy(() ->
-                            ClientCalls.blockingUnaryCall(channel("failing"), fail, CallOptions.DEFAULT, "bad order"))
+            assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(
+                            channel("grpc-failing"), fail, CallOptions.DEFAULT, "bad order"))
                     .isInstanceOfSatisfying(
                             StatusRuntimeException.class,
                             e -> assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNKNOWN));
         assertThat(work.portions()).isEqualTo(6);
-        assertCounted("failing", fail, 0);
+        assertCounted("grpc-failing", fail, 0);
     }
 
     @Test
     void shouldCountMessagesThatOtherThreadsSend() throws Exception {
         for (int i = 0; i < 6; i++)
-            assertThat(ClientCalls.blockingUnaryCall(channel("later"), later, CallOptions.DEFAULT, "order"))
+            assertThat(ClientCalls.blockingUnaryCall(channel("grpc-later"), later, CallOptions.DEFAULT, "order"))
                     .isEqualTo("order");
         assertThat(work.portions()).isEqualTo(12);
         assertThat(otherWork.portions()).isEqualTo(48);
-        assertCounted("later", later, 6);
+        assertCounted("grpc-later", later, 6);
     }
 
     @Test
     void shouldCountStreamsOnAllThreads() throws Exception {
         CountDownLatch done = new CountDownLatch(1);
         StreamObserver<String> requests = ClientCalls.asyncClientStreamingCall(
-                channel("streaming").newCall(sum, CallOptions.DEFAULT), new StreamObserver<>() {
+                channel("grpc-streaming").newCall(sum, CallOptions.DEFAULT), new StreamObserver<>() {
                     @Override
                     public void onNext(String response) {}
 
@@ -261,13 +261,13 @@ class GrpcAccountsTest {
         requests.onCompleted();
         assertThat(done.await(1, TimeUnit.MINUTES)).isTrue();
         assertThat(work.portions()).isEqualTo(13);
-        assertCounted("streaming", sum, 0);
+        assertCounted("grpc-streaming", sum, 0);
     }
 
     @Test
     void shouldCountCancelledCalls() throws Exception {
         StreamObserver<String> requests = ClientCalls.asyncClientStreamingCall(
-                channel("cancelled").newCall(sum, CallOptions.DEFAULT), new StreamObserver<>() {
+                channel("grpc-cancelled").newCall(sum, CallOptions.DEFAULT), new StreamObserver<>() {
                     @Override
                     public void onNext(String response) {}
 
@@ -284,6 +284,6 @@ class GrpcAccountsTest {
         assertThat(calls).hasValueGreaterThanOrEqualTo(6);
         server.shutdown();
         assertThat(server.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
-        work.assertCounted("tenant", "cancelled", calls.get());
+        work.assertCounted("tenant", "grpc-cancelled", calls.get());
     }
 }
