@@ -98,9 +98,23 @@ public final class Distribution {
      * @return the number of sections whose CPU time is less
      */
     public long countBelow(long nanos) {
-        long sum = 0;
-        for (int i = 0; i < counts.length && upperBound(i) <= nanos; i++) sum += counts[i];
-        return sum;
+        return countsBetween(nanos)[0];
+    }
+
+    /**
+     * Returns the numbers of sections between CPU times.
+     *
+     * @param bounds CPU times in nanoseconds, in ascending order, each rounded as {@link #countBelow} does
+     * @return the number of sections below the first bound, those from each bound to the next, and those from the last
+     */
+    public long[] countsBetween(long... bounds) {
+        long[] between = new long[bounds.length + 1];
+        int next = 0;
+        for (int i = 0; i < counts.length; i++) {
+            while (next < bounds.length && upperBound(i) > bounds[next]) next++;
+            between[next] += counts[i];
+        }
+        return between;
     }
 
     /**

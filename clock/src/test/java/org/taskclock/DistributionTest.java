@@ -35,7 +35,10 @@ class DistributionTest {
             assertThat(of(bound).countBelow(bound)).as("%d", bound).isZero();
             assertThat(of(bound * 88 / 100).countBelow(bound)).as("%d", bound).isEqualTo(1);
         }
-        assertThat(of(0, 100, 2 * MILLISECOND).countBelow(Long.MAX_VALUE)).isEqualTo(3);
+        Distribution distribution = of(0, 100, 2 * MILLISECOND, 50 * MILLISECOND, Long.MAX_VALUE);
+        assertThat(distribution.countBelow(Long.MAX_VALUE)).isEqualTo(5);
+        assertThat(distribution.countsBetween(1_000, MILLISECOND, 10 * MILLISECOND))
+                .containsExactly(2, 0, 1, 2);
     }
 
     @Test

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.CpuAccounts;
 import org.taskclock.CpuSection;
 import org.taskclock.TaskClock;
+import org.taskclock.internal.JdkVersions;
 
 /** Tests the bean, the report, and the Flight Recorder events. */
 class ManagementTest {
@@ -293,7 +294,9 @@ class ManagementTest {
 
     @Test
     void shouldRecordAccounts() throws IOException, InterruptedException {
-        JvmLauncher.withAgent("").run(Accounts.class).assertSilent();
+        JvmLauncher jvm = JvmLauncher.withAgent("");
+        if (JvmLauncher.feature() >= JdkVersions.FOREIGN_FUNCTIONS) jvm.option("--enable-native-access=ALL-UNNAMED");
+        jvm.run(Accounts.class).assertSilent();
     }
 
     /** Uses accounts of its own copy of the library, which knows nothing of events. */

@@ -3,6 +3,7 @@
 package org.taskclock.metrics;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -244,9 +245,12 @@ public enum Metric {
         }
     }
 
-    /** The upper bounds of the buckets of histograms, in seconds: from 10 us to 100 s, two in each power of ten. */
+    /** The upper bounds of the buckets of histograms, in seconds: from 10 us to 100 s, more of them in between. */
     public static final List<Double> BOUNDS =
-            List.of(1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0);
+            List.of(1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0);
+
+    private static final long[] BOUNDS_NANOS =
+            BOUNDS.stream().mapToLong(bound -> Math.round(bound * 1e9)).toArray();
 
     private static final String POOL = "jvm.thread.pool.name";
     private static final String KIND = "jvm.thread.kind";
@@ -317,14 +321,8 @@ public enum Metric {
 
     /** An observation just below a bound may count for the next bucket, see {@link Distribution#countBelow}. */
     private static Point histogram(Distribution sections, String... attributes) {
-        List<Long> counts = new ArrayList<>();
-        long below = 0;
-        for (double bound : BOUNDS) {
-            long count = sections.countBelow(Math.round(bound * 1e9));
-            counts.add(count - below);
-            below = count;
-        }
-        counts.add(sections.count() - below);
+        List<Long> counts =
+                Arrays.stream(sections.countsBetween(BOUNDS_NANOS)).boxed().toList();
         return new Point(List.of(attributes), sections.sumNanos() / 1e9, counts);
     }
 

@@ -28,8 +28,8 @@ class AccountMetersTest {
             CpuAccounts.type("customer").withDistribution().withAllocatedBytes();
 
     @SuppressWarnings("try") // the section only has to be open
-    private void work(int millis) {
-        try (CpuSection section = customers.of("acme").enter()) {
+    private void work(String account, int millis) {
+        try (CpuSection section = customers.of(account).enter()) {
             long end = TaskClock.cpuNanos() + TimeUnit.MILLISECONDS.toNanos(millis);
             while (TaskClock.cpuNanos() < end) Thread.onSpinWait();
         }
@@ -45,11 +45,11 @@ class AccountMetersTest {
 
     @Test
     void shouldReportAccounts() throws InterruptedException {
-        work(1);
+        work("acme", 1);
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         new TaskClockMetrics().bindTo(registry);
         // From now on, the account has a row, and its sections are counted by CPU time.
-        for (int millis : new int[] {1, 1, 20, 50}) work(millis);
+        for (int millis : new int[] {1, 1, 20, 50}) work("acme", millis);
         String sections = "taskclock_account_sections_total " + ACME;
         Map<String, Double> series = scrape(registry);
         // Readings are shared for 0.1 s, and the scrape that finds new series has those before.
@@ -81,7 +81,7 @@ class AccountMetersTest {
     /** The rest of the process is in a row of its own, so that the rows add up. */
     @Test
     void shouldAddUpToTheProcess() {
-        work(5);
+        work("globex", 5);
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         new TaskClockMetrics().bindTo(registry);
         Map<String, Double> series = scrape(registry);

@@ -33,10 +33,7 @@ public final class TaskClockAgentListener implements AgentListener {
             ConfigProperties config = AutoConfigureUtil.getConfig(sdk);
             if (config == null) start(sdk, PoolCounters.DEFAULT_MAX_POOLS, false);
             else if (isEnabled(config))
-                start(
-                        sdk,
-                        config.getInt(PREFIX + "max-pools", PoolCounters.DEFAULT_MAX_POOLS),
-                        config.getBoolean(PREFIX + "thread-count.enabled", false));
+                start(sdk, maxPools(config), config.getBoolean(PREFIX + "thread-count.enabled", false));
         } catch (RuntimeException | LinkageError e) {
             LOGGER.log(Level.WARNING, "TaskClock reports no metrics: " + e);
         }
@@ -45,6 +42,10 @@ public final class TaskClockAgentListener implements AgentListener {
     static boolean isEnabled(ConfigProperties config) {
         return config.getBoolean(
                 PREFIX + "enabled", config.getBoolean("otel.instrumentation.common.default-enabled", true));
+    }
+
+    static int maxPools(ConfigProperties config) {
+        return config.getInt(PREFIX + "max-pools", PoolCounters.DEFAULT_MAX_POOLS);
     }
 
     /** The agent itself reports the number of threads, so that a sum over both would count each thread twice. */

@@ -4,6 +4,8 @@ package org.taskclock.opentelemetry;
 
 import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizer;
 import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizerProvider;
+import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
+import org.taskclock.metrics.PoolCounters;
 
 /**
  * Adds what only the SDK can have to the one that OpenTelemetry's Java agent or auto-configuration builds:
@@ -20,8 +22,13 @@ public final class TaskClockCustomizer implements AutoConfigurationCustomizerPro
     public void customize(AutoConfigurationCustomizer customizer) {
         customizer.addTracerProviderCustomizer((builder, config) ->
                 config.getBoolean(SPAN_CPU_TIME, false) ? builder.addSpanProcessor(SpanCpuTime.create()) : builder);
-        customizer.addMeterProviderCustomizer((builder, config) -> TaskClockAgentListener.isEnabled(config)
-                ? builder.registerMetricProducer(new SectionHistograms())
-                : builder);
+        customizer.addMeterProviderCustomizer((builder, config) ->
+                hasMetrics(config) ? builder.registerMetricProducer(new SectionHistograms()) : builder);
+    }
+
+    /** Returns whether {@link TaskClockAgentListener} will not refuse to create metrics, of which these are a part. */
+    private static boolean hasMetrics(ConfigProperties config) {
+        return TaskClockAgentListener.isEnabled(config)
+                && TaskClockAgentListener.maxPools(config) >= PoolCounters.MIN_POOLS;
     }
 }

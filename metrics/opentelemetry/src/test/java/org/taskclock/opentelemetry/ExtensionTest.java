@@ -56,7 +56,7 @@ class ExtensionTest {
                     .getHistogram()
                     .getDataPoints(0);
             assertThat(sections.getCount()).isPositive();
-            assertThat(sections.getExplicitBoundsCount()).isEqualTo(15);
+            assertThat(sections.getExplicitBoundsCount()).isEqualTo(12);
             // The agent reports it itself.
             assertThat(receiver.metrics()).doesNotContainKey("jvm.thread.count");
             assertThat(receiver.others()).containsKey("jvm.thread.count");

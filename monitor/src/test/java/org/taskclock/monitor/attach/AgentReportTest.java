@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,7 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.AccountType;
 import org.taskclock.AccountUsage;
+import org.taskclock.CpuAccounts;
+import org.taskclock.CpuSection;
+import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
@@ -212,6 +217,52 @@ class AgentReportTest {
             } finally {
                 Files.deleteIfExists(request.resolve("file"));
                 Files.deleteIfExists(request);
+            }
+        }
+    }
+
+    @Test
+    void shouldReadTheAccountsOfAProgram() throws Exception {
+        String agent = System.getProperty("agent.jar");
+        try (LoadJvm load = LoadJvm.startProgram(Sections.class, "-javaagent:" + agent)) {
+            AgentReport report = null;
+            long end = System.nanoTime() + 60_000_000_000L;
+            while (report == null) {
+                assertThat(System.nanoTime()).isLessThan(end);
+                report = AgentReport.request(AttachClient.of(load.pid()), 10_000);
+            }
+            AccountUsage acme = report.accounts().get(0).usage();
+            assertThat(acme.type()).isEqualTo("tenant");
+            assertThat(acme.name()).isEqualTo("acme");
+            assertThat(acme.sections()).isEqualTo(Sections.COUNT + 1);
+            assertThat(acme.distribution().count()).isEqualTo(Sections.COUNT);
+            assertThat(acme.distribution().quantileNanos(1)).isBetween(2_000_000L, 10_000_000L);
+            assertThat(acme.distribution().sumNanos()).isBetween(2_000_000L, acme.cpuNanos());
+            assertThat(report.openSections()).singleElement().satisfies(section -> {
+                assertThat(section.name()).isEqualTo("globex");
+                assertThat(section.thread()).isEqualTo("main");
+            });
+        }
+    }
+
+    /** Has short sections, one of 2 ms, and one that stays open. */
+    @SuppressWarnings("try") // sections are only opened and closed
+    static final class Sections {
+        static final int COUNT = 20;
+
+        public static void main(String[] args) throws Exception {
+            AccountType tenants = CpuAccounts.type("tenant").withDistribution();
+            tenants.of("acme").enter().close();
+            // From now on, the account has a row, and its sections are counted by CPU time.
+            tenants.read();
+            for (int i = 1; i < COUNT; i++) tenants.of("acme").enter().close();
+            try (CpuSection section = tenants.of("acme").enter()) {
+                long start = TaskClock.cpuNanos();
+                while (TaskClock.cpuNanos() < start + 2_000_000) Thread.onSpinWait();
+            }
+            try (CpuSection section = tenants.of("globex").enter()) {
+                System.out.println("done");
+                System.in.transferTo(OutputStream.nullOutputStream());
             }
         }
     }

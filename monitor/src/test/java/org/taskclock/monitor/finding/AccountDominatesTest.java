@@ -114,8 +114,8 @@ class AccountDominatesTest {
     /** 7: threads wait; 8: the limit is used up; 9: neither; 10: nobody else works; 11: no account dominates. */
     @Test
     void shouldRaiseTheAlert() throws Exception {
-        String series = series("7", 48, 6, 6, 30, 0)
-                + series("8", 54, 3, 3, 0, 360)
+        String series = series("7", 48, 6, 6, 31, 0)
+                + series("8", 54, 3, 3, 0, 306)
                 + series("9", 48, 6, 6, 29, 60)
                 + series("10", 54, 0, 6, 60, 0)
                 + series("11", 36, 6, 18, 60, 0);
