@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Tests shares of processors with a clock and usage that are made up, and once with real ones. */
@@ -140,7 +141,7 @@ class CpuSharesTest {
      */
     @Test
     void shouldProtectOthersFromAStorm() {
-        record Task(String name, CpuShares.Permit permit, long[] left) {}
+        record Task(String name, CpuShares.Permit permit, AtomicInteger left) {}
         Deque<Task> running = new ArrayDeque<>();
         Map<String, Integer> refused = new HashMap<>();
         Map<String, Integer> admitted = new HashMap<>();
@@ -153,12 +154,13 @@ class CpuSharesTest {
             for (String name : arrivals) {
                 CpuShares.Permit permit = shares.admit(name);
                 (permit == null ? refused : admitted).merge(name, 1, Integer::sum);
-                if (permit != null) running.add(new Task(name, permit, new long[] {name.equals("storm") ? 12 : 2}));
+                if (permit != null)
+                    running.add(new Task(name, permit, new AtomicInteger(name.equals("storm") ? 12 : 2)));
             }
             Task next = running.poll();
             if (next != null) {
                 use(next.name, MILLI);
-                if (--next.left[0] > 0) running.add(next);
+                if (next.left.decrementAndGet() > 0) running.add(next);
                 else next.permit.close();
             }
             pass(MILLI);
@@ -193,7 +195,7 @@ class CpuSharesTest {
                 try (var permit = real.admit("storm", 2 * MILLI)) {
                     if (permit != null) burn(type.of("storm"));
                 }
-                Thread.yield();
+                Thread.onSpinWait();
             }
         });
         timer.join();
