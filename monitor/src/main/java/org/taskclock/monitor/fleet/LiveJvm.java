@@ -42,11 +42,6 @@ public final class LiveJvm implements IntervalSource {
         return sampler.next();
     }
 
-    /** Returns the sections of named accounts that were open at the end of the last interval. */
-    public List<AgentReport.Section> openSections() {
-        return sampler.openSections();
-    }
-
     @Override
     public void watchJavaStatus(boolean on) {
         sampler.watchJavaStatus(on);
