@@ -9,7 +9,7 @@
 #
 #   -j JAVA_HOME  JDK 25 (default: JDK 25 in /usr/lib/jvm)
 #   -o FILE       file for the result (default: dev/integration/results/trino/cpu.md)
-#   -w WORKERS    how many drivers may run at a time; measures only Trino's own figures and the accounts
+#   -w WORKERS    how many drivers may run at a time; measures only Trino's own figures and the accounts, at scale 0.01
 #
 # Takes ten minutes after the build, which downloads Trino, applies the patches here to its sources, and installs
 # TaskClock locally. Needs gcc and patch. Exit codes: 0 success, 1 failure, 2 usage error.

@@ -18,8 +18,11 @@ import org.taskclock.integration.trinocpu.TrinoJvm.Row;
 
 /** Compares Trino's CPU times with mounted time and the kernel's: {@code TrinoCpuTest FILE}. */
 public final class TrinoCpuTest {
-    private static final String SCHEMA = "sf0.1";
-    private static final int REPETITIONS = 3;
+    /** With a number of drivers, the test is short. */
+    private static final boolean IS_SHORT = System.getProperty("workers") != null;
+
+    private static final String SCHEMA = IS_SHORT ? "tiny" : "sf0.1";
+    private static final int REPETITIONS = IS_SHORT ? 5 : 3;
     private static final int ROUNDS = 25;
     private static final String PLATFORM = "SplitRunner";
     private static final String CARRIERS = "ForkJoinPool-1-";
@@ -50,16 +53,17 @@ public final class TrinoCpuTest {
 
     private void measure() throws IOException, InterruptedException {
         append(
-                "# CPU time in Trino%n%nTrino 478 with a thread for each driver; TPC-H, scale 0.1; JDK %s; kernel %s; %d"
+                "# CPU time in Trino%n%nTrino 478 with a thread for each driver; TPC-H, %s; JDK %s; kernel %s; %d"
                         + " processors; load average %.1f before the test. %d repetitions of three queries. Busy: beside"
                         + " two busy processes per processor, at the same priority.%n%n",
+                SCHEMA,
                 System.getProperty("java.runtime.version"),
                 System.getProperty("os.version"),
                 Runtime.getRuntime().availableProcessors(),
                 load(),
                 REPETITIONS);
         measureQueries();
-        if (System.getProperty("workers") != null) return;
+        if (IS_SHORT) return;
         compareClocks("Virtual", "vthreads=on", "-Dplatform=false", CARRIERS);
         compareClocks("Platform", null, "-Dplatform=true", PLATFORM);
         measureCost();
