@@ -21,6 +21,12 @@ export function highlightOf(finding) {
   return finding.threads ? 'kind:' + finding.threads : '';
 }
 
+/** Returns the state of the view that highlights the subject of a finding. @param {Finding} finding */
+export function subjectOf(finding) {
+  const account = /\baccount "([^="]+)=(.+)"/.exec(finding.text);
+  return account ? {by: account[1], highlight: `key:account ${account[2]}`} : {by: '', highlight: highlightOf(finding)};
+}
+
 /** Returns the kind of a finding, with a question mark if it is unconfirmed. @param {Finding} finding */
 export function kindOf({kind, evidence}) {
   return evidence?.some(line => line.startsWith('not confirmed')) ? kind + '?' : kind;

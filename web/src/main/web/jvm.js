@@ -9,7 +9,7 @@ import {Comparison} from './compare.js';
 import {Dimension} from './dimension.js';
 import {setText} from './dom.js';
 import {saveImage} from './exports.js';
-import {Findings, beginOf, highlightOf, matches} from './findings.js';
+import {Findings, beginOf, matches, subjectOf} from './findings.js';
 import {clock, duration, range as rangeText} from './format.js';
 import {Heatmap} from './heatmap.js';
 import {JvmData} from './jvmdata.js';
@@ -193,7 +193,7 @@ export class JvmView {
   show(finding) {
     const {since} = finding, now = this.page.now();
     const inside = !since || since >= this.data.from && since <= this.data.to;
-    navigate({by: '', highlight: highlightOf(finding), begin: Math.round(since || 0), ...(inside ? {} : {range: presetFor(Number(since), now), from: 0, to: 0})});
+    navigate({...subjectOf(finding), begin: Math.round(since || 0), ...(inside ? {} : {range: presetFor(Number(since), now), from: 0, to: 0})});
     this.ui.chartHost.scrollIntoView({block: 'center', behavior: 'smooth'});
   }
 

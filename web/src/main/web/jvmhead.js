@@ -76,7 +76,7 @@ export class JvmHead {
 
   agent() {
     const attach = !this.jvm?.agent;
-    confirmAction(attach ? 'Load the agent into this JVM? It shows virtual threads and counts yields, and stays in the JVM until it is removed.'
+    confirmAction(attach ? 'Load the agent into this JVM? It shows virtual threads and named accounts, counts yields, and stays in the JVM until it is removed.'
       : 'Remove the agent from this JVM?', attach ? 'Load the agent' : 'Remove the agent', async () => {
       await this.view.actions.agent(attach);
       this.find();

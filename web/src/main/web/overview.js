@@ -6,7 +6,7 @@ import {el, clean, setText} from './dom.js';
 import {duration, isKnown, moment, percent, shortCommand} from './format.js';
 import {color, onScheme} from './palette.js';
 import {openJvm, presetFor} from './state.js';
-import {beginOf, highlightOf, kindOf} from './findings.js';
+import {beginOf, kindOf, subjectOf} from './findings.js';
 import {Stream} from './stream.js';
 import {get, messageOf} from './api.js';
 
@@ -114,7 +114,7 @@ export class Overview {
   open(jvm, finding) {
     if (!finding) return openJvm(jvm.id);
     const {since} = finding;
-    openJvm(jvm.id, {highlight: highlightOf(finding), begin: since || 0, range: since ? presetFor(since, Date.now()) : 'live'});
+    openJvm(jvm.id, {...subjectOf(finding), begin: since || 0, range: since ? presetFor(since, Date.now()) : 'live'});
   }
 
   /** @param {Jvm} jvm */

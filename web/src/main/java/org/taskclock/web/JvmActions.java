@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.taskclock.history.JvmKey;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.attach.ThreadStacks;
 import org.taskclock.monitor.attach.YieldCount;
@@ -149,12 +150,13 @@ final class JvmActions {
         json.endObject();
     }
 
-    /** Loads the agent, which shows virtual threads. */
+    /** Loads the agent, which shows virtual threads and named accounts. */
     void attach(Call call) throws ApiException, IOException {
         JvmKey jvm = target(call);
         start(jvm);
         try {
-            TargetJvm.showVirtualThreads(jvm.pid());
+            if (TargetJvm.of(jvm.pid()).feature() < JdkVersions.VIRTUAL_THREADS) TargetJvm.showAccounts(jvm.pid());
+            else TargetJvm.showVirtualThreads(jvm.pid());
         } finally {
             busy.remove(jvm.id());
         }

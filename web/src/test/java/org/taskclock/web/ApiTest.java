@@ -26,7 +26,6 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.HistoryOptions;
-import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.LoadJvm;
 
 /** The description of the API, and whether the server does what it says. */
@@ -163,17 +162,12 @@ final class ApiTest {
         String stack = jvm + "/threads/" + thread[0].get("tid") + "/stack";
         assertThat(check("POST", "/api/jvms/{id}/threads/{tid}/stack", 200, stack, "{}"))
                 .contains("LoadProgram.yieldForever");
-        if (Runtime.version().feature() < JdkVersions.VIRTUAL_THREADS) {
-            assertThat(check("POST", "/api/jvms/{id}/attach", 503, jvm + "/attach", "{}"))
-                    .contains("which has no virtual threads");
-        } else {
-            assertThat(check("POST", "/api/jvms/{id}/attach", 200, jvm + "/attach", "{}"))
-                    .contains("true");
-            assertThat(server.jvm(load.pid()).get("agent").getAsBoolean()).isTrue();
-            assertThat(check("POST", "/api/jvms/{id}/detach", 200, jvm + "/detach", "{}"))
-                    .contains("false");
-            assertThat(server.jvm(load.pid()).get("agent").getAsBoolean()).isFalse();
-        }
+        assertThat(check("POST", "/api/jvms/{id}/attach", 200, jvm + "/attach", "{}"))
+                .contains("true");
+        assertThat(server.jvm(load.pid()).get("agent").getAsBoolean()).isTrue();
+        assertThat(check("POST", "/api/jvms/{id}/detach", 200, jvm + "/detach", "{}"))
+                .contains("false");
+        assertThat(server.jvm(load.pid()).get("agent").getAsBoolean()).isFalse();
         check("POST", "/api/jvms/{id}/detach", 404, jvm + "/detach", "{}");
         check("POST", "/api/jvms/{id}/yields", 404, "/api/jvms/none/yields", "{}");
     }

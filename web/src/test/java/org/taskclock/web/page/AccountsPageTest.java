@@ -263,6 +263,27 @@ class AccountsPageTest {
     }
 
     @Test
+    void shouldHighlightTheAccountOfAFinding() {
+        Page page = BROWSER.open("");
+        page.locator(BUTTON + "[aria-disabled=false]").waitFor();
+        Object state = page.evaluate("""
+                async () => {
+                  const script = document.querySelector('script[type=module]').src;
+                  const {subjectOf} = await import(new URL('findings.js', script).href);
+                  const subjects = ['account "tenant=acme"', 'pool "acme"'].map(who => subjectOf({kind: 'a', text: who + ' uses most'}));
+                  location.hash = location.hash.replace(/\\?.*/, '') + '?' + new URLSearchParams(subjects[0]);
+                  return JSON.stringify(subjects);
+                }
+                """);
+        assertThat(state)
+                .isEqualTo("[{\"by\":\"tenant\",\"highlight\":\"key:account acme\"},"
+                        + "{\"by\":\"\",\"highlight\":\"pool:acme\"}]");
+        page.locator(".legend .pool[aria-pressed=true]:has-text('acme')").waitFor();
+        page.locator(".body .row.hit:has-text('acme')").waitFor();
+        assertThat(page.locator(".heat-names .chosen").textContent()).isEqualTo("acme");
+    }
+
+    @Test
     void shouldShowTheBusiestInTheOverview() {
         Page page = BROWSER.page();
         page.navigate(BROWSER.server().url());
