@@ -67,8 +67,9 @@ public final class TaskCpu implements MetricReporter, MetricReporterFactory {
     public void notifyOfAddedMetric(Metric metric, String name, MetricGroup group) {
         Map<String, String> scope = group.getAllVariables();
         if (!scope.containsKey("<task_name>")) return;
+        // The task first, because tools may have room only for the beginning.
         CpuAccount account = TASKS.of(
-                scope.get("<job_name>") + "." + scope.get("<task_name>") + "." + scope.get("<subtask_index>"));
+                scope.get("<task_name>") + "." + scope.get("<subtask_index>") + " in " + scope.get("<job_name>"));
         if (name.equals(BUSY_TIME)) group.gauge("cpuNanos", (Gauge<Long>) account::cpuNanos);
         if (hasAccount() || !Thread.currentThread().getThreadGroup().getName().equals(TASK_THREADS)) return;
         CURRENT.set(new Task(account, account.enter()));

@@ -29,7 +29,8 @@ public final class RequestCpu implements RequestObserver {
 
     /** The open sections of a thread, innermost first, within those for waiting, which stay open. */
     private static final ThreadLocal<ArrayDeque<CpuSection>> SECTIONS = ThreadLocal.withInitial(() -> {
-        for (AccountType type : List.of(REQUESTS, CLIENTS, TOPICS)) type.of(WAITING).enter();
+        for (AccountType type : List.of(REQUESTS, CLIENTS, TOPICS))
+            type.of(WAITING).enter();
         return new ArrayDeque<>();
     });
 

@@ -3,7 +3,6 @@
 package org.taskclock.integration.spark;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import org.apache.spark.TaskContext;

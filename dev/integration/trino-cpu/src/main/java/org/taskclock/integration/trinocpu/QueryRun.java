@@ -81,9 +81,8 @@ public final class QueryRun {
             QueryInfo query, String place, long kernel, long mounted, long mountedKernel, long operators) {
         long cpu = TrinoServer.nanos(query.getQueryStats().getTotalCpuTime());
         long scheduled = TrinoServer.nanos(query.getQueryStats().getTotalScheduledTime());
-        long account = CpuAccounts.type("query")
-                .of(query.getQueryId().toString())
-                .cpuNanos();
+        long account =
+                CpuAccounts.type("query").of(query.getQueryId().toString()).cpuNanos();
         print("query", place, "query", cpu, scheduled, kernel, mounted, mountedKernel, account, operators);
         for (StageInfo stage : StagesInfo.getAllStages(query.getStages())) {
             String number = stage.getStageId().toString();

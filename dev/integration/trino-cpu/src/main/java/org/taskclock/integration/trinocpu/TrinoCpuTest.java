@@ -25,6 +25,7 @@ public final class TrinoCpuTest {
     private static final int REPETITIONS = IS_SHORT ? 5 : 3;
     /** In short queries, more of the time is in the code around the drivers. */
     private static final double LEAST_CPU = IS_SHORT ? 0.7 : 0.9;
+
     private static final int ROUNDS = 25;
     private static final String PLATFORM = "SplitRunner";
     private static final String CARRIERS = "ForkJoinPool-1-";
