@@ -47,7 +47,7 @@ public final class AccountType {
 
     private static final int ACCOUNTS = 0;
     private static final int THREADS = 1;
-    private static final int OWN_SLOT = 2;
+    static final int OWN_SLOT = 2;
     private static final int LOCK = 3;
     private static final int NUMBERS = 4;
     private static final int DROPPED = 5;

@@ -27,7 +27,7 @@ final class ThreadSlot {
      * account also sees its cell.
      */
     static final int CELLS = 2;
-    /** The cells of the open sections, outermost first, as an Object[]. */
+    /** The cells of the open sections, outermost first, as an Object[]. What follows them is no longer in use. */
     private static final int STACK = 3;
     /** For each of these sections, its id and what it has used until it was last charged, as a long[]. */
     private static final int FRAMES = 4;
@@ -211,7 +211,8 @@ final class ThreadSlot {
         long id = ++numbers[LAST_ID];
         frames[2 * depth] = id;
         frames[2 * depth + 1] = 0;
-        stack[depth] = cell;
+        // A write of a reference costs more than this check.
+        if (stack[depth] != cell) stack[depth] = cell;
         numbers[SINCE] = now;
         numbers[DEPTH] = depth + 1L;
         AccountCell.open(cell, now);
@@ -246,7 +247,6 @@ final class ThreadSlot {
         }
         numbers[SINCE] = now;
         numbers[DEPTH] = depth;
-        stack[depth] = null;
         if (depth > 0) AccountCell.open((long[]) stack[depth - 1], now);
         return nanos;
     }
@@ -301,11 +301,9 @@ final class ThreadSlot {
 
     /** Forgets all open sections, because there are too many. Returns the depth. */
     private static int discard(Object[] slot, long now) {
-        Object[] stack = (Object[]) slot[STACK];
-        charge(numbers(slot), (long[]) stack[MAX_STACK - 1], now, 0);
+        charge(numbers(slot), (long[]) ((Object[]) slot[STACK])[MAX_STACK - 1], now, 0);
         countUnclosed(slot);
         numbers(slot)[DEPTH] = 0;
-        Arrays.fill(stack, null);
         return 0;
     }
 

@@ -60,7 +60,7 @@ class AccountStormTest {
         // Few accounts get most sections.
         int account = random.nextInt(1 + random.nextInt(ACCOUNTS));
         CpuSection section = type.of("account " + account).enter();
-        CpuLoad.burnUser(random.nextInt(100));
+        CpuLoad.burnUser(random.nextInt(10_000));
         if (depth == 1 || random.nextInt(8) > 0) {
             if (depth > 1) nest(random, depth - 1);
             section.close();
