@@ -139,6 +139,17 @@ public final class AccountType {
     }
 
     /**
+     * Adds CPU time that was measured by other means than sections, such as that of threads which have ended.
+     *
+     * @param id the name of the account, as for {@link #of}
+     * @param time what to add; ignored if it is unknown
+     * @param sections what to add to the number of sections
+     */
+    public void add(String id, CpuTime time, long sections) {
+        if (time.isKnown()) ((NamedAccount) of(id)).add(time, sections);
+    }
+
+    /**
      * Sets how many accounts are shown under their name. Applies to the whole process.
      *
      * @param count at least 4

@@ -370,6 +370,13 @@ public final class TaskClockHooks {
         }
     }
 
+    // ---- called by the agent: accounts that are found in the program
+
+    /** Sets what opens sections, by number of the point; null for nothing. Needs {@link TaskClockSections}. */
+    public void setSectionOpeners(BiFunction<?, ?, ?>[] openers) {
+        TaskClockSections.set(openers);
+    }
+
     // ---- called by the agent: management
 
     /** Returns the number of failures in code that must not throw. */

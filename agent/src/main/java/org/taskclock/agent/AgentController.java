@@ -56,6 +56,7 @@ public final class AgentController
     private TaskClockHooks hooks;
     private YieldControl yields;
     private VirtualAccounts accounts;
+    private ProgramAccounts programAccounts;
 
     // Null if not installed yet.
     private ThreadTimes times;
@@ -130,6 +131,7 @@ public final class AgentController
         Hooks.connect(hooks, loader);
         VirtualThreadPatch patch = new VirtualThreadPatch(instrumentation, hooks, watchdog, this);
         accounts = new VirtualAccounts(instrumentation, hooks, patch);
+        programAccounts = new ProgramAccounts(instrumentation, hooks, accounts, watchdog, this);
         yields = new YieldControl(hooks, patch);
     }
 
@@ -209,6 +211,7 @@ public final class AgentController
             case Options.BEAN -> () -> setBean("off");
             case Options.JFR -> () -> setEvents(false);
             case Options.RSEQ_TAKE -> () -> setRseqTake(false);
+            case Options.ACCOUNTS -> () -> programAccounts.set("off");
             default -> () -> {};
         };
     }
@@ -231,7 +234,7 @@ public final class AgentController
 
     /** Reports that a requested feature is not available. The caller must not hold the lock of a feature. */
     synchronized void reportUnavailable(String feature, String reason) {
-        if (unavailable.put(feature, reason) == null) {
+        if (!reason.equals(unavailable.put(feature, reason))) {
             System.err.println("taskclock: agent: unavailable: " + feature + ": " + reason);
         }
         publish();
@@ -262,6 +265,7 @@ public final class AgentController
     private void install(String feature, Options options) throws FeatureException {
         switch (feature) {
             case Options.VTHREADS -> setAccounts(options.isOn(feature));
+            case Options.ACCOUNTS -> programAccounts.set(options.get(feature, "off"));
             case Options.THREADMXBEAN -> {
                 answersVirtual = options.get(Options.VIRTUAL, "spec").equals("mxbean");
                 setThreadTimes(options.isOn(feature));
@@ -367,6 +371,7 @@ public final class AgentController
         if (times != null) steps.add(times::remove);
         steps.add(() -> yields.setMode(YieldControl.Mode.PASS));
         steps.add(() -> yields.setVirtualMode(YieldControl.Mode.PASS));
+        steps.add(() -> programAccounts.set("off"));
         steps.add(accounts::remove);
         if (events != null) steps.add(events::remove);
         if (summary != null) steps.add(summary::stop);
@@ -415,7 +420,8 @@ public final class AgentController
                     this::switchClocksOn,
                     () -> installOrRestore(Options.THREADMXBEAN, restored),
                     () -> installOrRestore(Options.YIELD, restored),
-                    () -> installOrRestore(Options.VTHREADS, restored)));
+                    () -> installOrRestore(Options.VTHREADS, restored),
+                    () -> installOrRestore(Options.ACCOUNTS, restored)));
         } else {
             optionsBeforeKillSwitch = currentOptions();
             runAll(List.of(
@@ -423,6 +429,7 @@ public final class AgentController
                     () -> setThreadTimes(false),
                     () -> yields.setMode(YieldControl.Mode.PASS),
                     () -> yields.setVirtualMode(YieldControl.Mode.PASS),
+                    () -> programAccounts.set("off"),
                     accounts::remove));
         }
     }
@@ -438,6 +445,7 @@ public final class AgentController
         current.put(Options.THREADMXBEAN, onOrOff(answersThreadTimes()));
         current.put(Options.VIRTUAL, answersVirtual ? "mxbean" : "spec");
         current.put(Options.VTHREADS, onOrOff(accounts.isInstalled()));
+        current.put(Options.ACCOUNTS, programAccounts.state());
         current.put(Options.YIELD, yields.mode().toString());
         if (VirtualThreadPatch.isSupported())
             current.put(Options.VIRTUAL_YIELD, yields.virtualMode().toString());
@@ -486,6 +494,7 @@ public final class AgentController
         features.add(feature(Options.YIELD, yields.mode().toString()));
         features.add(feature(Options.VIRTUAL_YIELD, yields.virtualMode().toString()));
         features.add(feature(Options.BEAN, bean == null ? "off" : bean.mode()));
+        features.add(feature(Options.ACCOUNTS, programAccounts.state()));
         features.add(feature(Options.RSEQ_TAKE, onOrOff(takesAreas)));
         features.add(feature(Options.JFR, onOrOff(events != null)));
         features.add(feature(Options.SUMMARY, onOrOff(summary != null)));
@@ -521,6 +530,7 @@ public final class AgentController
         state.append(",vthreads=").append(onOrOff(accounts.isInstalled()));
         if (yields.virtualMode() != YieldControl.Mode.PASS)
             state.append(",virtual-yield=").append(yields.virtualMode());
+        if (!programAccounts.state().equals("off")) state.append(",accounts=").append(programAccounts.state());
         if (!isEnabled()) state.append(",enabled=off");
         for (Map.Entry<String, String> feature : unavailable.entrySet()) {
             state.append("; unavailable: ")

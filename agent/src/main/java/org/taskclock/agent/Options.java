@@ -27,25 +27,40 @@ record Options(boolean detach, Map<String, String> given) {
     /** Whether the backend rseq-take may be used. Off by default. */
     static final String RSEQ_TAKE = "rseq-take";
 
+    /** The accounts to find in the program. Off by default. */
+    static final String ACCOUNTS = "accounts";
+
     static final String JFR = "jfr";
     /** The directory for the summary at exit; none by default. */
     static final String SUMMARY = "summary";
 
     /** The features that options control, in the order of their installation. */
-    static final List<String> FEATURES = List.of(RSEQ_TAKE, VTHREADS, THREADMXBEAN, YIELD, BEAN, JFR, SUMMARY);
+    static final List<String> FEATURES =
+            List.of(RSEQ_TAKE, VTHREADS, ACCOUNTS, THREADMXBEAN, YIELD, BEAN, JFR, SUMMARY);
 
     private static final List<String> SWITCH = List.of("on", "off");
     private static final List<String> YIELD_MODES = List.of("pass", "count", "off");
     private static final Map<String, List<String>> VALUES = new TreeMap<>(Map.of(
-            THREADMXBEAN, SWITCH,
-            YIELD, YIELD_MODES,
-            VIRTUAL_YIELD, YIELD_MODES,
-            VTHREADS, SWITCH,
-            VIRTUAL, List.of("spec", "mxbean"),
-            BEAN, List.of("on", "read", "off"),
-            JFR, SWITCH,
-            RSEQ_TAKE, List.of("off", "on"),
-            SUMMARY, List.of()));
+            THREADMXBEAN,
+            SWITCH,
+            YIELD,
+            YIELD_MODES,
+            VIRTUAL_YIELD,
+            YIELD_MODES,
+            VTHREADS,
+            SWITCH,
+            VIRTUAL,
+            List.of("spec", "mxbean"),
+            BEAN,
+            List.of("on", "read", "off"),
+            JFR,
+            SWITCH,
+            RSEQ_TAKE,
+            List.of("off", "on"),
+            ACCOUNTS,
+            List.of("off", "endpoint", "topic", "group"),
+            SUMMARY,
+            List.of()));
 
     static final Options NONE = new Options(false, Map.of());
 
@@ -83,10 +98,16 @@ record Options(boolean detach, Map<String, String> given) {
                 throw new IllegalArgumentException("option \"" + option + "\": " + name + " requires a directory");
             return;
         }
-        if (!values.contains(value.toLowerCase(Locale.ROOT))) {
-            throw new IllegalArgumentException(
-                    "option \"" + option + "\": " + name + " must be one of " + String.join(", ", values));
+        if (!isOneOf(values, name, value.toLowerCase(Locale.ROOT))) {
+            throw new IllegalArgumentException("option \"" + option + "\": " + name + " must be one of "
+                    + String.join(", ", values) + (name.equals(ACCOUNTS) ? ", or several joined by +" : ""));
         }
+    }
+
+    /** Returns whether a value is valid. Only accounts can have several, without "off". */
+    private static boolean isOneOf(List<String> values, String name, String value) {
+        if (!name.equals(ACCOUNTS) || value.equals("off")) return values.contains(value);
+        return values.subList(1, values.size()).containsAll(List.of(value.split("\\+", -1)));
     }
 
     /** Returns the mode for virtual threads. {@code yield=count} includes them, but {@code yield=off} does not. */

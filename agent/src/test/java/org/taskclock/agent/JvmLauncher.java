@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * Runs a program in a separate JVM, on the JDK and class path of this one. It compiles little, because it ends soon,
@@ -53,6 +54,11 @@ final class JvmLauncher {
     JvmLauncher classPath(String path) {
         classPath = path;
         return this;
+    }
+
+    /** Lets the program use the library without a warning. */
+    JvmLauncher usingLibrary() {
+        return feature() >= JdkVersions.FOREIGN_FUNCTIONS ? option("--enable-native-access=ALL-UNNAMED") : this;
     }
 
     /** Also lets the second compiler compile what the program calls often. */

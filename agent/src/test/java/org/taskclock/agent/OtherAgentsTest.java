@@ -77,6 +77,19 @@ class OtherAgentsTest {
         }
     }
 
+    /** The agents change the same methods of servlets, each as the other one has left them. */
+    @ParameterizedTest
+    @CsvSource({"opentelemetry, true", "datadog, false", "elastic, true", "elastic, false"})
+    void shouldCountServletsThatOtherAgentsChange(String other, boolean isFirst)
+            throws IOException, InterruptedException {
+        String ours = "-javaagent:" + System.getProperty("agent.jar") + "=accounts=endpoint";
+        quietly()
+                .option(isFirst ? agent(other) : ours, isFirst ? ours : agent(other))
+                .option(ProgramAccountsTest.QUIET)
+                .run(ProgramAccountsTest.Servlets.class, "false")
+                .assertSilent();
+    }
+
     private static void assertIsLoaded(String other) throws ClassNotFoundException {
         if (other.equals("jacoco")) {
             assertThat(AgentCheck.class.getDeclaredMethods())

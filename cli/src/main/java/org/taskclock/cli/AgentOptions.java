@@ -5,6 +5,8 @@ package org.taskclock.cli;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.taskclock.internal.JdkVersions;
 import picocli.CommandLine.Option;
 
@@ -32,6 +34,13 @@ final class AgentOptions {
     enum BeanMode {
         on,
         read,
+        off
+    }
+
+    enum FoundAccounts {
+        endpoint,
+        topic,
+        group,
         off
     }
 
@@ -82,6 +91,16 @@ final class AgentOptions {
                     + " system calls on Linux 7.0 and later (default: off; see how-it-works.md).")
     private Switch rseqTake;
 
+    @Option(
+            names = "--accounts",
+            paramLabel = "endpoint|topic|group|off",
+            split = "\\+",
+            hideParamSyntax = true,
+            description =
+                    "Accounts to find in the program, or several joined by +: endpoints of servlets, Spring MVC, and"
+                            + " gRPC; topics of Spring Kafka; groups of virtual threads by name (default: off).")
+    private FoundAccounts[] accounts;
+
     @Option(names = "--jfr", paramLabel = "on|off", description = "Flight Recorder events (default: on).")
     private Switch jfr;
 
@@ -102,9 +121,14 @@ final class AgentOptions {
         add(options, "virtual-yield", virtualYield);
         add(options, "bean", bean);
         add(options, "rseq-take", rseqTake);
+        add(options, "accounts", accounts == null ? null : joined(accounts));
         add(options, "jfr", jfr);
         add(options, "summary", summary);
         return String.join(",", options);
+    }
+
+    private static String joined(FoundAccounts[] accounts) {
+        return Stream.of(accounts).map(FoundAccounts::name).collect(Collectors.joining("+"));
     }
 
     private static void add(List<String> options, String name, Object value) {

@@ -33,6 +33,8 @@ record AttachPlan(long pid, List<String> changes) {
             List.of("on", "read", "off"),
             "rseq-take",
             List.of("off", "on"),
+            "accounts",
+            List.of("off", "endpoint", "topic", "group"),
             "jfr",
             SWITCH,
             "summary",
@@ -62,13 +64,18 @@ record AttachPlan(long pid, List<String> changes) {
                 continue;
             }
             String mode = value.toLowerCase(Locale.ROOT);
-            if (!values.contains(mode)) {
-                throw new IllegalArgumentException(
-                        "option \"" + option + "\": " + name + " must be one of " + String.join(", ", values));
+            if (!isOneOf(values, name, mode)) {
+                throw new IllegalArgumentException("option \"" + option + "\": " + name + " must be one of "
+                        + String.join(", ", values) + (name.equals("accounts") ? ", or several joined by +" : ""));
             }
             options.put(name, mode);
         }
         return options;
+    }
+
+    private static boolean isOneOf(List<String> values, String name, String mode) {
+        if (!name.equals("accounts") || mode.equals("off")) return values.contains(mode);
+        return values.subList(1, values.size()).containsAll(List.of(mode.split("\\+", -1)));
     }
 
     /**
@@ -97,6 +104,12 @@ record AttachPlan(long pid, List<String> changes) {
                     + " all compiled code is discarded");
         }
         if (accountsVirtualThreads) changes.add("adds five classes to java.lang, and 40 bytes to each virtual thread");
+        List<String> accounts = List.of(options.getOrDefault("accounts", "off").split("\\+"));
+        if (accounts.contains("endpoint"))
+            changes.add("retransforms HttpServlet, four handler adapters of Spring MVC, and the calls of gRPC servers,"
+                    + " now and in each class loader that loads them; all compiled code is discarded");
+        if (accounts.contains("topic"))
+            changes.add("retransforms the listener container of Spring Kafka, in the same way");
         String bean = options.getOrDefault("bean", "on");
         if (!bean.equals("off")) {
             changes.add("registers the MXBean org.taskclock:type=TaskClock" + (bean.equals("read") ? ", read-only" : "")

@@ -47,6 +47,13 @@ class AttachPlanTest {
                 "rseq-take=on",
                 "rseq-take=off",
                 "rseq-take=read",
+                "accounts=off",
+                "accounts=endpoint",
+                "accounts=Topic+ENDPOINT+group",
+                "accounts=",
+                "accounts=off+endpoint",
+                "accounts=endpoint+",
+                "accounts=on",
                 "summary=/tmp/Summaries",
                 "summary=",
                 "bogus=on",
@@ -84,6 +91,13 @@ class AttachPlanTest {
         assertThat(changes("rseq-take=on")).anyMatch(change -> change.contains("restartable-sequences area"));
         assertThat(changes("rseq-take=off")).noneMatch(change -> change.contains("restartable-sequences area"));
         assertThat(changes("")).noneMatch(change -> change.contains("restartable-sequences area"));
+    }
+
+    @Test
+    void shouldTellWhichClassesOfTheProgramAreChanged() {
+        assertThat(changes("accounts=endpoint")).anyMatch(change -> change.startsWith("retransforms HttpServlet"));
+        assertThat(changes("accounts=topic+group")).anyMatch(change -> change.contains("Spring Kafka"));
+        assertThat(changes("accounts=group")).noneMatch(change -> change.contains("retransforms"));
     }
 
     private static List<String> changes(String options) {
