@@ -98,6 +98,13 @@ final class NamedAccount extends CpuAccount {
         counters.getAndAdd(AccountCounters.CPU, time.cpuNanos());
     }
 
+    /** Adds usage that no thread has pending. The CPU time comes last, because a reader limits the user time to it. */
+    void add(CpuTime time, long sections) {
+        counters.getAndAdd(AccountCounters.SECTIONS, sections);
+        counters.getAndAdd(AccountCounters.USER, time.userNanos());
+        counters.getAndAdd(AccountCounters.CPU, time.cpuNanos());
+    }
+
     @Override
     public CpuSection enter() {
         long now = TaskClock.pointNanos();
