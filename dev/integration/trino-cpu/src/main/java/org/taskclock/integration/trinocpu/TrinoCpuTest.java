@@ -23,6 +23,8 @@ public final class TrinoCpuTest {
 
     private static final String SCHEMA = IS_SHORT ? "tiny" : "sf0.1";
     private static final int REPETITIONS = IS_SHORT ? 5 : 3;
+    /** In short queries, more of the time is in the code around the drivers. */
+    private static final double LEAST_CPU = IS_SHORT ? 0.7 : 0.9;
     private static final int ROUNDS = 25;
     private static final String PLATFORM = "SplitRunner";
     private static final String CARRIERS = "ForkJoinPool-1-";
@@ -87,7 +89,7 @@ public final class TrinoCpuTest {
         double accounts = queries("virtual", "accounts", "accounts", "virtual=mxbean", CARRIERS);
         check(virtual == 0, "Trino has CPU times of virtual drivers without TaskClock: " + virtual);
         for (double ratio : new double[] {platform, agent, taskClock, accounts}) {
-            check(ratio > 0.9 && ratio < 1.01, "Trino's CPU time is %.3f of the kernel's".formatted(ratio));
+            check(ratio > LEAST_CPU && ratio < 1.01, "Trino's CPU time is %.3f of the kernel's".formatted(ratio));
         }
     }
 
