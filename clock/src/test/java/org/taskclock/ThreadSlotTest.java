@@ -91,12 +91,14 @@ class ThreadSlotTest {
         ThreadSlot.open(slot, cell, 120, 0);
         reader.foldOwn(slot);
         long open = AccountCell.total(cell, AccountCell.state(cell), 150);
-        assertThat(open + NamedAccount.counters(account).get(AccountCounters.CPU)).isEqualTo(40);
+        assertThat(open + NamedAccount.counters(account).get(AccountCounters.CPU))
+                .isEqualTo(40);
         ThreadSlot.close(slot, 0, 150, 0);
         for (int i = 0; i < 2; i++) {
             reader.foldAll(slot);
             assertThat(NamedAccount.counters(account).get(AccountCounters.CPU)).isEqualTo(40);
-            assertThat(NamedAccount.counters(account).get(AccountCounters.SECTIONS)).isEqualTo(2);
+            assertThat(NamedAccount.counters(account).get(AccountCounters.SECTIONS))
+                    .isEqualTo(2);
         }
     }
 
