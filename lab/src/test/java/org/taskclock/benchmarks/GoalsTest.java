@@ -168,8 +168,7 @@ class GoalsTest {
     }
 
     private static String account(String name, double nanos) {
-        return Goals.markdown(
-                JmhResults.parse(List.of("[" + average("17", "rseq", name, "[[" + nanos + "]]") + "]")));
+        return Goals.markdown(JmhResults.parse(List.of("[" + average("17", "rseq", name, "[[" + nanos + "]]") + "]")));
     }
 
     @Test
