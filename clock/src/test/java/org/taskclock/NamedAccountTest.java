@@ -227,6 +227,10 @@ class NamedAccountTest {
         assertFaults(a, 0, 1, 0, 0);
         assertThat(usage("b").cpuNanos()).isEqualTo(seen[0]);
         assertThat(usage("b").unclosed()).isEqualTo(1);
+        try (var section = b.enter()) {
+            work();
+        }
+        assertThat(b.cpuNanos()).isGreaterThanOrEqualTo(seen[0] + WORK_NANOS);
     }
 
     @Test
@@ -308,7 +312,7 @@ class NamedAccountTest {
                 ((ThreadLocal<?>) shared[AccountType.OWN_SLOT]).remove();
             }
             assertThat(type.of("a").cpuNanos()).isBetween(500 * 10_000L, TaskClock.cpuNanos() - start);
-            assertThat(type.threads()).hasSize(1);
+            assertThat((Map<?, ?>) shared[AccountType.THREADS]).hasSize(1);
         });
         assertThat(type.of("a").now().isComplete()).isTrue();
     }
@@ -363,7 +367,7 @@ class NamedAccountTest {
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < 500; i++) account("many " + i).enter().close();
         }
-        assertThat(ThreadSlot.cells(TYPE.slot(Thread.currentThread()))).hasSizeLessThanOrEqualTo(4 * 64);
+        assertThat(AccountCells.cells(TYPE.slot(Thread.currentThread()))).hasSizeLessThanOrEqualTo(4 * 64);
         while (!open.isEmpty()) open.pop().close();
         Map<String, Long> counted = new HashMap<>();
         for (String name : heard.keySet()) counted.put(name, TYPE.of(name).cpuNanos());
