@@ -8,7 +8,4 @@ module org.taskclock {
     requires static jdk.jfr;
 
     exports org.taskclock;
-    // The recorder creates the settings of events.
-    exports org.taskclock.internal to
-            jdk.jfr;
 }

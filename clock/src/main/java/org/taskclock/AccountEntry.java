@@ -101,7 +101,7 @@ final class AccountEntry {
     }
 
     boolean isIdle(long since) {
-        return !isInUse && state[ACTIVE_AT] - since < 0;
+        return state[ACTIVE_AT] - since < 0;
     }
 
     boolean isDropped() {

@@ -34,7 +34,7 @@ final class AccountLimits {
     }
 
     void set(String account, CpuLimit limit) {
-        limits.put(account, limit);
+        limits.put(account, limit.checkedFirst());
     }
 
     /** Returns the limit of an account; null if it has none. */
@@ -45,7 +45,7 @@ final class AccountLimits {
             limits.keySet().removeIf(each -> !accounts.containsKey(each) && !each.equals(AccountType.OTHER));
             sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * limits.size());
         }
-        return limits.computeIfAbsent(account, a -> new CpuLimit(nanos, () -> callback.accept(a)));
+        return limits.computeIfAbsent(account, a -> new CpuLimit(nanos, () -> callback.accept(a)).checkedFirst());
     }
 
     /** Checks the limit of an account that has used {@code total} so far. */

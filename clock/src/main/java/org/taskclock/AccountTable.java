@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -52,11 +53,15 @@ final class AccountTable {
     private final ProcessClock process = ProcessClock.current();
     private volatile long roomMadeAt = System.nanoTime() - IDLE_NANOS;
 
-    AccountTable(AccountType type, ReentrantLock lock, List<AtomicReferenceArray<Object>> dropped) {
+    AccountTable(
+            AccountType type,
+            ReentrantLock lock,
+            ConcurrentHashMap<Long, Object[]> threads,
+            List<AtomicReferenceArray<Object>> dropped) {
         this.type = type;
         this.lock = lock;
         this.dropped = dropped;
-        this.slots = new SlotReader(type.name(), type.threads(), dropped);
+        this.slots = new SlotReader(type.name(), threads, dropped);
     }
 
     AccountReading read() {
@@ -126,10 +131,7 @@ final class AccountTable {
 
     /** Adds all usage of the calling thread, which has no open section, to its accounts, and forgets its slot. */
     void release(Object[] slot) {
-        ifUnlocked(() -> {
-            slots.foldAll(slot);
-            type.threads().remove(ThreadSlot.numbers(slot)[ThreadSlot.KEY]);
-        });
+        ifUnlocked(() -> slots.release(slot));
     }
 
     private void ifUnlocked(Runnable action) {

@@ -46,33 +46,27 @@ public final class AccountType {
     // Elements of the shared object.
 
     private static final int ACCOUNTS = 0;
-    private static final int THREADS = 1;
-    private static final int OWN_SLOT = 2;
-    private static final int LOCK = 3;
+    static final int THREADS = 1;
+    static final int OWN_SLOT = 2;
+    static final int LOCK = 3;
     private static final int NUMBERS = 4;
     private static final int DROPPED = 5;
     private static final int OTHER_ACCOUNT = 6;
     private static final int LENGTH = 7;
 
-    private static final int MIN_SWEEP_THRESHOLD = 64;
-
     private final String name;
 
     /** By name. */
     private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts;
-    /** By thread id: platform threads that have ever entered an account, and virtual threads that are in one. */
-    private final ConcurrentHashMap<Long, Object[]> threads;
-    /** That of the calling platform thread. */
-    private final ThreadLocal<Object[]> ownSlot;
 
     private final AtomicLongArray numbers;
     private final NamedAccount other;
     private final AccountTable table;
+    private final ThreadSlots slots;
 
     private final CopyOnWriteArrayList<SectionListener> listeners = new CopyOnWriteArrayList<>();
     private volatile AccountLimits limits;
     private volatile boolean isObserved;
-    private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
     /** The index of this type's key for profilers, plus 1; 0 until it is needed. */
     private int contextKey;
 
@@ -80,12 +74,14 @@ public final class AccountType {
     AccountType(String name, Object[] shared) {
         this.name = name;
         this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[ACCOUNTS];
-        this.threads = (ConcurrentHashMap<Long, Object[]>) shared[THREADS];
-        this.ownSlot = (ThreadLocal<Object[]>) shared[OWN_SLOT];
         this.numbers = (AtomicLongArray) shared[NUMBERS];
         this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[OTHER_ACCOUNT]);
         this.table = new AccountTable(
-                this, (ReentrantLock) shared[LOCK], (List<AtomicReferenceArray<Object>>) shared[DROPPED]);
+                this, (ReentrantLock) shared[LOCK], (ConcurrentHashMap<Long, Object[]>) shared[THREADS], (List<
+                                AtomicReferenceArray<Object>>)
+                        shared[DROPPED]);
+        this.slots = new ThreadSlots(
+                (ConcurrentHashMap<Long, Object[]>) shared[THREADS], (ThreadLocal<Object[]>) shared[OWN_SLOT], table);
         this.limits = new AccountLimits(accounts, -1, null);
     }
 
@@ -252,39 +248,6 @@ public final class AccountType {
         return table.read();
     }
 
-    /** Returns the slot of the calling thread. */
-    Object[] slot(Thread thread) {
-        if (ThreadType.isVirtual(thread)) {
-            Object[] slot = threads.get(JavaThreadId.of(thread));
-            return slot != null ? slot : addSlot(thread, true);
-        }
-        Object[] slot = ownSlot.get();
-        if (slot == null) {
-            slot = addSlot(thread, false);
-            ownSlot.set(slot);
-        }
-        return slot;
-    }
-
-    /** Some pools clear a thread's local variables after each task, so the thread may have a slot already. */
-    private Object[] addSlot(Thread thread, boolean isVirtual) {
-        long id = JavaThreadId.of(thread);
-        long key = id >= 0 ? id : -1L - System.identityHashCode(thread);
-        Object[] slot = threads.get(key);
-        while (slot != null) {
-            if (ThreadSlot.thread(slot) == thread) return slot;
-            slot = threads.get(--key);
-        }
-        if (threads.size() >= sweepThreshold) {
-            table.foldEnded();
-            sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * threads.size());
-        }
-        slot = ThreadSlot.create(thread, isVirtual);
-        while (threads.putIfAbsent(key, slot) != null) key--;
-        ThreadSlot.numbers(slot)[ThreadSlot.KEY] = key;
-        return slot;
-    }
-
     /** Called after a section has been closed. */
     void closed(NamedAccount account, long nanos, int details) {
         if ((details & DISTRIBUTION) != 0) account.recordDistribution(nanos);
@@ -317,6 +280,11 @@ public final class AccountType {
         return contextKey - 1;
     }
 
+    /** Returns the slot of the calling thread. */
+    Object[] slot(Thread thread) {
+        return slots.get(thread);
+    }
+
     AccountTable table() {
         return table;
     }
@@ -331,9 +299,5 @@ public final class AccountType {
 
     ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts() {
         return accounts;
-    }
-
-    ConcurrentHashMap<Long, Object[]> threads() {
-        return threads;
     }
 }

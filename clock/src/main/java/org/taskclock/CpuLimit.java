@@ -19,7 +19,6 @@ final class CpuLimit {
     private final Runnable callback;
     private final AtomicBoolean isReached = new AtomicBoolean();
     private final AtomicLong reported = new AtomicLong();
-    /** The limit is first checked at once, because the account may have used it already. */
     private volatile long checkThreshold;
 
     private volatile long allowance;
@@ -27,6 +26,13 @@ final class CpuLimit {
     CpuLimit(long nanos, Runnable callback) {
         this.nanos = nanos;
         this.callback = callback;
+        this.checkThreshold = nanos / 2;
+    }
+
+    /** Has the next report check the limit, because the account may have used it already. Returns this. */
+    CpuLimit checkedFirst() {
+        checkThreshold = 0;
+        return this;
     }
 
     /** Returns how much usage a thread may leave unreported. */

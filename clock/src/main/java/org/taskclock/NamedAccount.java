@@ -107,11 +107,11 @@ final class NamedAccount extends CpuAccount {
         }
         Thread thread = Thread.currentThread();
         Object[] slot = type.slot(thread);
-        long[] cell = ThreadSlot.find(slot, shared, hash);
+        long[] cell = AccountCells.find(slot, shared, hash);
         if (cell == null) {
             if (isDropped()) return registered().enter();
-            if (ThreadSlot.hasManyCells(slot)) type.table().foldOwn(slot);
-            cell = ThreadSlot.add(slot, shared);
+            if (AccountCells.hasManyCells(slot)) type.table().foldOwn(slot);
+            cell = AccountCells.add(slot, shared);
         }
         long id = ThreadSlot.open(slot, cell, now, type.details());
         ThreadContext.update(type, slot);

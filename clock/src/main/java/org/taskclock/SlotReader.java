@@ -37,25 +37,31 @@ final class SlotReader {
     /** Adds all that a thread has left to its accounts. The usage of open sections was last seen by a reader. */
     void foldAll(Object[] slot) {
         ThreadSlot.countUnclosed(slot);
-        Object[] cells = ThreadSlot.cells(slot);
+        Object[] cells = AccountCells.cells(slot);
         for (int i = 0; i < cells.length; i += 2) {
             if (cells[i] == null) continue;
             long[] cell = (long[]) cells[i + 1];
             long unclosed = cell[AccountCell.SEEN] - cell[AccountCounters.CPU];
             if (AccountCell.state(cell) != 0 && unclosed > 0)
                 AccountCell.close(cell, unclosed, ThreadSlot.userNanos(ThreadSlot.numbers(slot), unclosed));
-            fold(ThreadSlot.account(cells, i), cell);
+            fold(AccountCells.account(cells, i), cell);
         }
+    }
+
+    /** Adds all that the calling thread has used to its accounts, and forgets its slot. */
+    void release(Object[] slot) {
+        foldAll(slot);
+        threads.remove(ThreadSlot.numbers(slot)[ThreadSlot.KEY]);
     }
 
     /** Adds what the calling thread has used to the accounts that it has no open section of. */
     void foldOwn(Object[] slot) {
-        Object[] cells = ThreadSlot.cells(slot);
+        Object[] cells = AccountCells.cells(slot);
         for (int i = 0; i < cells.length; i += 2) {
             Object cell = cells[i + 1];
-            if (cell != null && !ThreadSlot.isOnStack(slot, cell)) fold(ThreadSlot.account(cells, i), (long[]) cell);
+            if (cell != null && !ThreadSlot.isOnStack(slot, cell)) fold(AccountCells.account(cells, i), (long[]) cell);
         }
-        ThreadSlot.forgetClosed(slot);
+        AccountCells.forgetClosed(slot);
     }
 
     private void fold(AtomicReferenceArray<Object> account, long[] cell) {
@@ -84,10 +90,10 @@ final class SlotReader {
             long now) {
         Thread thread = ThreadSlot.thread(slot);
         long[] numbers = ThreadSlot.numbers(slot);
-        Object[] cells = ThreadSlot.cells(slot);
+        Object[] cells = AccountCells.cells(slot);
         OpenSection last = null;
         for (int i = 0; i < cells.length; i += 2) {
-            AtomicReferenceArray<Object> account = ThreadSlot.account(cells, i);
+            AtomicReferenceArray<Object> account = AccountCells.account(cells, i);
             if (account == null) continue;
             long[] cell = (long[]) cells[i + 1];
             AccountEntry entry = entries.apply(account);

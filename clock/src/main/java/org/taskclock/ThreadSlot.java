@@ -22,12 +22,9 @@ final class ThreadSlot {
     static final int THREAD = 0;
     /** A long[]. */
     static final int NUMBERS = 1;
-    /**
-     * A hash table of accounts and cells, as an Object[]: an account is followed by its cell. A reader that sees an
-     * account also sees its cell.
-     */
+    /** The table of the thread's cells; see {@link AccountCells}. */
     static final int CELLS = 2;
-    /** The cells of the open sections, outermost first, as an Object[]. */
+    /** The cells of the open sections, outermost first, as an Object[]. What follows them is no longer in use. */
     private static final int STACK = 3;
     /** For each of these sections, its id and what it has used until it was last charged, as a long[]. */
     private static final int FRAMES = 4;
@@ -59,7 +56,7 @@ final class ThreadSlot {
     /** How much CPU time the thread must have used since then for another reading. */
     private static final int MIN_SPLIT = 9;
 
-    private static final int CELL_COUNT = 10;
+    static final int CELL_COUNT = 10;
 
     // Written by readers, which hold the lock of the type.
 
@@ -72,12 +69,7 @@ final class ThreadSlot {
 
     private static final int MIN_STACK = 4;
     /** Sections are not nested as deeply, so some were never closed. */
-    private static final int MAX_STACK = 64;
-
-    /** In elements. */
-    private static final int MIN_TABLE = 8;
-    /** A thread with more cells adds them to their accounts. */
-    private static final int MAX_CELLS = 32;
+    static final int MAX_STACK = 64;
 
     /**
      * Reading user time at each charge would double the cost. A shorter interval would say little anyway: user time
@@ -98,7 +90,7 @@ final class ThreadSlot {
         numbers[SINCE_WAIT] = -1;
         numbers[SINCE_BYTES] = -1;
         slot[NUMBERS] = numbers;
-        slot[CELLS] = new Object[MIN_TABLE];
+        slot[CELLS] = AccountCells.create();
         slot[STACK] = new Object[MIN_STACK];
         slot[FRAMES] = new long[2 * MIN_STACK];
         return slot;
@@ -115,57 +107,13 @@ final class ThreadSlot {
         int depth = (int) numbers(slot)[DEPTH];
         if (depth == 0) return null;
         Object cell = ((Object[]) slot[STACK])[depth - 1];
-        Object[] cells = (Object[]) slot[CELLS];
-        for (int i = 0; i < cells.length; i += 2) if (cells[i + 1] == cell) return account(cells[i]);
+        Object[] cells = AccountCells.cells(slot);
+        for (int i = 0; i < cells.length; i += 2) if (cells[i + 1] == cell) return AccountCells.account(cells, i);
         return null;
     }
 
     static long[] numbers(Object[] slot) {
         return (long[]) slot[NUMBERS];
-    }
-
-    /** Returns the cell of an account; null if there is none. */
-    static long[] find(Object[] slot, Object account, int hash) {
-        Object[] cells = (Object[]) slot[CELLS];
-        int mask = cells.length - 2;
-        for (int i = hash & mask; ; i = i + 2 & mask) {
-            Object found = cells[i];
-            if (found == account) return (long[]) cells[i + 1];
-            if (found == null) return null;
-        }
-    }
-
-    /** Adds a cell for an account that has none. Returns the cell. */
-    static long[] add(Object[] slot, AtomicReferenceArray<Object> account) {
-        long[] numbers = numbers(slot);
-        Object[] cells = cells(slot);
-        long[] cell = new long[AccountCell.LENGTH];
-        long count = numbers[CELL_COUNT] + 1;
-        if (4 * count > cells.length) {
-            Object[] larger = new Object[2 * cells.length];
-            for (int i = 0; i < cells.length; i += 2) {
-                if (cells[i] != null) put(larger, cells[i], cells[i + 1]);
-            }
-            ELEMENT.setRelease(slot, CELLS, larger);
-            cells = larger;
-        }
-        put(cells, account, cell);
-        numbers[CELL_COUNT] = count;
-        return cell;
-    }
-
-    /** Forgets the cells without open sections. Their usage has been added to their accounts. */
-    static void forgetClosed(Object[] slot) {
-        Object[] cells = cells(slot);
-        Object[] open = new Object[Math.min(cells.length, 4 * MAX_STACK)];
-        long count = 0;
-        for (int i = 0; i < cells.length; i += 2) {
-            if (!isOnStack(slot, cells[i + 1])) continue;
-            put(open, cells[i], cells[i + 1]);
-            count++;
-        }
-        ELEMENT.setRelease(slot, CELLS, open);
-        numbers(slot)[CELL_COUNT] = count;
     }
 
     /** Returns whether the cell belongs to a section that is open. */
@@ -175,18 +123,6 @@ final class ThreadSlot {
             if (stack[i] == cell && cell != null) return true;
         }
         return false;
-    }
-
-    private static void put(Object[] cells, Object account, Object cell) {
-        int mask = cells.length - 2;
-        int i = NamedAccount.hash(account(account)) & mask;
-        while (cells[i] != null) i = i + 2 & mask;
-        cells[i + 1] = cell;
-        ELEMENT.setRelease(cells, i, account);
-    }
-
-    static boolean hasManyCells(Object[] slot) {
-        return numbers(slot)[CELL_COUNT] >= MAX_CELLS;
     }
 
     /**
@@ -211,7 +147,8 @@ final class ThreadSlot {
         long id = ++numbers[LAST_ID];
         frames[2 * depth] = id;
         frames[2 * depth + 1] = 0;
-        stack[depth] = cell;
+        // A write of a reference costs more than this check.
+        if (stack[depth] != cell) stack[depth] = cell;
         numbers[SINCE] = now;
         numbers[DEPTH] = depth + 1L;
         AccountCell.open(cell, now);
@@ -246,7 +183,6 @@ final class ThreadSlot {
         }
         numbers[SINCE] = now;
         numbers[DEPTH] = depth;
-        stack[depth] = null;
         if (depth > 0) AccountCell.open((long[]) stack[depth - 1], now);
         return nanos;
     }
@@ -301,11 +237,9 @@ final class ThreadSlot {
 
     /** Forgets all open sections, because there are too many. Returns the depth. */
     private static int discard(Object[] slot, long now) {
-        Object[] stack = (Object[]) slot[STACK];
-        charge(numbers(slot), (long[]) stack[MAX_STACK - 1], now, 0);
+        charge(numbers(slot), (long[]) ((Object[]) slot[STACK])[MAX_STACK - 1], now, 0);
         countUnclosed(slot);
         numbers(slot)[DEPTH] = 0;
-        Arrays.fill(stack, null);
         return 0;
     }
 
@@ -336,20 +270,5 @@ final class ThreadSlot {
             numbers[SEEN_AT] = nanoTime;
         }
         return new OpenSection(type, account, thread, nanoTime - numbers[SEEN_AT], charged + running);
-    }
-
-    /** Returns the table of accounts and cells, also to readers. */
-    static Object[] cells(Object[] slot) {
-        return (Object[]) ELEMENT.getAcquire(slot, CELLS);
-    }
-
-    /** Returns an account of the table; null if there is none at this index. */
-    static AtomicReferenceArray<Object> account(Object[] cells, int index) {
-        return account(ELEMENT.getAcquire(cells, index));
-    }
-
-    @SuppressWarnings("unchecked")
-    private static AtomicReferenceArray<Object> account(Object shared) {
-        return (AtomicReferenceArray<Object>) shared;
     }
 }

@@ -141,6 +141,7 @@ class AccountDetailsTest {
         assertThat(reached).containsExactly("long");
         assertThat(type.of("long").isOverLimit()).isTrue();
         assertThat(type.of("short").isOverLimit()).isFalse();
+        // It has used more already.
         type.limit(2 * WORK_NANOS, name -> reached.add(name + " again"));
         type.of("long").enter().close();
         type.check();

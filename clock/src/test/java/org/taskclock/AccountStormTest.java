@@ -13,6 +13,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /** Many threads with short sections, while several copies of the library read all the time. */
@@ -60,7 +61,7 @@ class AccountStormTest {
         // Few accounts get most sections.
         int account = random.nextInt(1 + random.nextInt(ACCOUNTS));
         CpuSection section = type.of("account " + account).enter();
-        CpuLoad.burnUser(random.nextInt(100));
+        CpuLoad.burnUser(random.nextInt(10_000));
         if (depth == 1 || random.nextInt(8) > 0) {
             if (depth > 1) nest(random, depth - 1);
             section.close();
@@ -150,6 +151,29 @@ class AccountStormTest {
         }
         for (Thread thread : threads) thread.join();
         if (failure[0] != null) throw new AssertionError(failure[0]);
+    }
+
+    /** A reader would miss usage that moves from a thread to an account. */
+    @Test
+    void shouldNotMoveUsageWhileAnotherThreadReads() throws InterruptedException {
+        ReentrantLock lock = (ReentrantLock) shared[AccountType.LOCK];
+        lock.lock();
+        try {
+            CpuLoad.runOnThreads(1, () -> {
+                for (int i = 0; i < 200; i++) type.of("a" + i).enter().close();
+            });
+            for (int i = 200; i < 400; i++) {
+                String name = "a" + i;
+                CpuLoad.runOnThreads(1, () -> type.of(name).enter().close());
+            }
+            assertThat(type.accounts().values())
+                    .hasSize(400)
+                    .allMatch(each -> NamedAccount.counters(each).get(AccountCounters.SECTIONS) == 0);
+        } finally {
+            lock.unlock();
+        }
+        type.maxNames(1_000);
+        assertThat(type.read().accounts()).hasSize(400).allMatch(row -> row.sections() == 1);
     }
 
     /** The kernel updates a process's CPU time only at ticks while its threads run, so only this one may run. */

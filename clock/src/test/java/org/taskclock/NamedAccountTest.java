@@ -11,10 +11,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -230,6 +227,10 @@ class NamedAccountTest {
         assertFaults(a, 0, 1, 0, 0);
         assertThat(usage("b").cpuNanos()).isEqualTo(seen[0]);
         assertThat(usage("b").unclosed()).isEqualTo(1);
+        try (var section = b.enter()) {
+            work();
+        }
+        assertThat(b.cpuNanos()).isGreaterThanOrEqualTo(seen[0] + WORK_NANOS);
     }
 
     @Test
@@ -297,23 +298,23 @@ class NamedAccountTest {
         }
     }
 
-    /** The threads of the common pool forget their local variables after each task. */
+    /** Some pools clear a thread's local variables after each task. */
     @Test
-    void shouldKeepTheUsageOfThreadsThatForgetTheirLocals() throws InterruptedException, ExecutionException {
-        int slots = TYPE.threads().size();
-        for (int i = 0; i < 500; i++) {
-            CompletableFuture.runAsync(
-                            () -> {
-                                try (var section = a.enter()) {
-                                    work(10_000);
-                                }
-                            },
-                            ForkJoinPool.commonPool())
-                    .get();
-        }
-        assertHeard("a");
-        assertThat(a.cpuNanos()).isGreaterThanOrEqualTo(500 * 10_000L);
-        assertThat(TYPE.threads().size() - slots).isLessThan(100);
+    void shouldKeepTheUsageOfThreadsThatForgetTheirLocals() throws InterruptedException {
+        Object[] shared = AccountType.createShared();
+        AccountType type = new AccountType("test", shared);
+        CpuLoad.runOnThreads(1, () -> {
+            long start = TaskClock.cpuNanos();
+            for (int i = 0; i < 500; i++) {
+                try (var section = type.of("a").enter()) {
+                    work(10_000);
+                }
+                ((ThreadLocal<?>) shared[AccountType.OWN_SLOT]).remove();
+            }
+            assertThat(type.of("a").cpuNanos()).isBetween(500 * 10_000L, TaskClock.cpuNanos() - start);
+            assertThat((Map<?, ?>) shared[AccountType.THREADS]).hasSize(1);
+        });
+        assertThat(type.of("a").now().isComplete()).isTrue();
     }
 
     @Test
@@ -366,6 +367,7 @@ class NamedAccountTest {
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < 500; i++) account("many " + i).enter().close();
         }
+        assertThat(AccountCells.cells(TYPE.slot(Thread.currentThread()))).hasSizeLessThanOrEqualTo(4 * 64);
         while (!open.isEmpty()) open.pop().close();
         Map<String, Long> counted = new HashMap<>();
         for (String name : heard.keySet()) counted.put(name, TYPE.of(name).cpuNanos());

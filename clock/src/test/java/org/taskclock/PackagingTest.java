@@ -147,7 +147,7 @@ class PackagingTest {
     void shouldRequireOnlyModulesOfTheJdk() {
         var module = ModuleFinder.of(path).find("org.taskclock").orElseThrow().descriptor();
         assertThat(module.requires().stream().map(Requires::name))
-                .containsExactlyInAnyOrder("java.base", "java.management", "jdk.management")
+                .containsExactlyInAnyOrder("java.base", "java.management", "jdk.management", "jdk.jfr")
                 .allMatch(name -> ModuleFinder.ofSystem().find(name).isPresent());
         assertThat(module.exports()).hasSize(1);
         assertThat(module.opens()).isEmpty();
@@ -169,6 +169,6 @@ class PackagingTest {
         }
         assertThat(used)
                 .contains("java/lang/Object", "org/taskclock/TaskClock")
-                .allMatch(name -> name.matches("(java|javax/management|com/sun/management|org/taskclock)/.*"));
+                .allMatch(name -> name.matches("(java|javax/management|com/sun/management|jdk/jfr|org/taskclock)/.*"));
     }
 }

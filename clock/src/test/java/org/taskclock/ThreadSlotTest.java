@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
 
 class ThreadSlotTest {
     private static final int ACCOUNTS = 5;
@@ -25,7 +28,7 @@ class ThreadSlotTest {
             @ForAll @IntRange(max = 1_000_000) int stride) {
         Object[] slot = ThreadSlot.create(Thread.currentThread(), false);
         long[][] cells = new long[ACCOUNTS][];
-        for (int i = 0; i < ACCOUNTS; i++) cells[i] = ThreadSlot.add(slot, NamedAccount.create("account " + i));
+        for (int i = 0; i < ACCOUNTS; i++) cells[i] = AccountCells.add(slot, NamedAccount.create("account " + i));
         long[] expected = new long[ACCOUNTS];
         long[] sections = new long[ACCOUNTS];
         List<Section> open = new ArrayList<>();
@@ -61,19 +64,41 @@ class ThreadSlotTest {
         List<long[]> cells = new ArrayList<>();
         for (String name : names) {
             var account = NamedAccount.create(name); // names may repeat
-            assertThat(ThreadSlot.find(slot, account, NamedAccount.hash(account)))
+            assertThat(AccountCells.find(slot, account, NamedAccount.hash(account)))
                     .isNull();
             accounts.add(account);
-            cells.add(ThreadSlot.add(slot, account));
+            cells.add(AccountCells.add(slot, account));
         }
         for (int i = 0; i < names.size(); i++) {
             int hash = NamedAccount.hash(NamedAccount.create(names.get(i)));
-            assertThat(ThreadSlot.find(slot, accounts.get(i), hash)).isSameAs(cells.get(i));
+            assertThat(AccountCells.find(slot, accounts.get(i), hash)).isSameAs(cells.get(i));
         }
-        ThreadSlot.forgetClosed(slot);
+        AccountCells.forgetClosed(slot);
         for (int i = 0; i < names.size(); i++) {
             int hash = NamedAccount.hash(NamedAccount.create(names.get(i)));
-            assertThat(ThreadSlot.find(slot, accounts.get(i), hash)).isNull();
+            assertThat(AccountCells.find(slot, accounts.get(i), hash)).isNull();
+        }
+    }
+
+    @Test
+    void shouldAddUsageToItsAccountOnce() {
+        Object[] slot = ThreadSlot.create(Thread.currentThread(), false);
+        ConcurrentHashMap<Long, Object[]> threads = new ConcurrentHashMap<>(Map.of(1L, slot));
+        SlotReader reader = new SlotReader("type", threads, new ArrayList<>());
+        var account = NamedAccount.create("a");
+        long[] cell = AccountCells.add(slot, account);
+        ThreadSlot.close(slot, ThreadSlot.position(slot, ThreadSlot.open(slot, cell, 100, 0)), 110, 0);
+        ThreadSlot.open(slot, cell, 120, 0);
+        reader.foldOwn(slot);
+        long open = AccountCell.total(cell, AccountCell.state(cell), 150);
+        assertThat(open + NamedAccount.counters(account).get(AccountCounters.CPU))
+                .isEqualTo(40);
+        ThreadSlot.close(slot, 0, 150, 0);
+        for (int i = 0; i < 2; i++) {
+            reader.foldAll(slot);
+            assertThat(NamedAccount.counters(account).get(AccountCounters.CPU)).isEqualTo(40);
+            assertThat(NamedAccount.counters(account).get(AccountCounters.SECTIONS))
+                    .isEqualTo(2);
         }
     }
 

@@ -43,6 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.ClockId;
 import org.taskclock.CpuAccount;
+import org.taskclock.CpuAccounts;
 import org.taskclock.CpuSection;
 import org.taskclock.CpuTime;
 import org.taskclock.CpuUsage;
@@ -719,7 +720,11 @@ class VirtualThreadsTest {
 
         public static void main(String[] args) throws Exception {
             run(CpuAccount.create(), new ArrayList<>());
-            CpuAccount account = CpuAccount.create();
+            check(CpuAccount.create());
+            check(CpuAccounts.type("query").of("a"));
+        }
+
+        private static void check(CpuAccount account) throws InterruptedException {
             List<Thread> threads = new ArrayList<>();
             long live = run(account, threads);
             assertThat(live).as("time while the threads ran").isPositive();

@@ -9,7 +9,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.infra.Blackhole;
+import org.taskclock.AccountType;
 import org.taskclock.CpuAccount;
+import org.taskclock.CpuAccounts;
 import org.taskclock.CpuSection;
 import org.taskclock.TaskClock;
 
@@ -24,11 +26,18 @@ public class AccountBenchmark extends BenchmarkSettings {
     private final CpuAccount limited = CpuAccount.create();
     private final CpuAccount withBytes = CpuAccount.withAllocatedBytes();
     private final CpuAccount[] accounts = new CpuAccount[ACCOUNTS];
+    private final AccountType type = CpuAccounts.type("benchmark");
+    private final CpuAccount named = type.of("a");
+    private final CpuAccount namedInside = type.of("b");
+    private final CpuAccount[] namedAccounts = new CpuAccount[ACCOUNTS];
 
     @Setup
     public void setUp() {
         limited.limit(NEVER, () -> {});
-        for (int i = 0; i < ACCOUNTS; i++) accounts[i] = CpuAccount.create();
+        for (int i = 0; i < ACCOUNTS; i++) {
+            accounts[i] = CpuAccount.create();
+            namedAccounts[i] = type.of("account " + i);
+        }
     }
 
     /** Makes only the two readings: the lower bound. */
@@ -71,6 +80,34 @@ public class AccountBenchmark extends BenchmarkSettings {
     public void alternating() {
         for (CpuAccount each : accounts) {
             each.enter().close();
+        }
+    }
+
+    @Benchmark
+    public void named() {
+        named.enter().close();
+    }
+
+    /** Looks the account up for each section. */
+    @Benchmark
+    public void namedLookup() {
+        type.of("a").enter().close();
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(ACCOUNTS)
+    public void namedAlternating() {
+        for (CpuAccount each : namedAccounts) {
+            each.enter().close();
+        }
+    }
+
+    @Benchmark
+    @SuppressWarnings("try")
+    public void namedNested() {
+        try (CpuSection outer = named.enter();
+                CpuSection inner = namedInside.enter()) {
+            // nothing
         }
     }
 

@@ -159,16 +159,16 @@ class GoalsTest {
 
     @Test
     void shouldLimitTheCostOfAnAccount() {
-        String start = "AccountBenchmark.enterAndClose at most 40 ns";
-        assertMet(account(40), start);
-        assertMissed(account(40.1), start);
-        assertThat(line(account(40), "AccountBenchmark.enterAndClose allocates nothing"))
-                .contains("0.25 bytes");
+        for (String name : List.of("AccountBenchmark.enterAndClose", "AccountBenchmark.named")) {
+            assertMet(account(name, 40), name + " at most 40 ns");
+            assertMissed(account(name, 40.1), name + " at most 40 ns");
+        }
+        String name = "AccountBenchmark.enterAndClose";
+        assertThat(line(account(name, 40), name + " allocates nothing")).contains("0.25 bytes");
     }
 
-    private static String account(double nanos) {
-        return Goals.markdown(JmhResults.parse(
-                List.of("[" + average("17", "rseq", "AccountBenchmark.enterAndClose", "[[" + nanos + "]]") + "]")));
+    private static String account(String name, double nanos) {
+        return Goals.markdown(JmhResults.parse(List.of("[" + average("17", "rseq", name, "[[" + nanos + "]]") + "]")));
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.taskclock.fuzz.OneLine;
+import org.taskclock.internal.CpuThresholdSetting;
 
 /** The options of the agent, the setting of its events, and the JSON that it writes with names from the program. */
 public final class AgentOptionsFuzz {
@@ -22,7 +23,7 @@ public final class AgentOptionsFuzz {
             OneLine.check(e);
         }
 
-        CpuThresholdSetting threshold = new CpuThresholdSetting();
+        CpuThresholdSetting threshold = new CpuThresholdSetting.OfThread();
         threshold.setValue(text);
         threshold.combine(new HashSet<>(List.of(text, "1 ms")));
         if (!threshold.isReached(Long.MAX_VALUE)) throw new AssertionError("no thread reaches this: " + text);

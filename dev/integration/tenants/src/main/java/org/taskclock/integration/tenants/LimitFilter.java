@@ -9,8 +9,10 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
+import org.taskclock.CpuShares;
 
 /** Counts the CPU time of each tenant and endpoint, and answers requests over the tenant's limit with 429. */
 @Component
@@ -25,6 +27,13 @@ final class LimitFilter extends OncePerRequestFilter {
         CPU
     }
 
+    /** A request that was admitted. */
+    private interface Admission extends AutoCloseable {
+        /** Called when the request has ended. */
+        @Override
+        void close();
+    }
+
     private static final Limit LIMIT =
             Limit.valueOf(System.getProperty("tenants.limit", "cpu").toUpperCase(Locale.ROOT));
 
@@ -35,12 +44,6 @@ final class LimitFilter extends OncePerRequestFilter {
 
     private static final Set<String> ENDPOINTS = Set.of("/catalog", "/search", "/orders", "/reports");
 
-    private final Tenants tenants;
-
-    LimitFilter(Tenants tenants) {
-        this.tenants = tenants;
-    }
-
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
         return !ENDPOINTS.contains(request.getRequestURI());
@@ -50,45 +53,41 @@ final class LimitFilter extends OncePerRequestFilter {
     @SuppressWarnings("try") // the sections only need to be open
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        Tenant tenant = tenants.get(request.getHeader("X-Tenant"));
-        if (tenant == null) {
+        String tenant = request.getHeader("X-Tenant");
+        if (tenant == null || !Tenants.NAMES.contains(tenant)) {
             response.sendError(HttpServletResponse.SC_FORBIDDEN);
             return;
         }
-        Tenant.Endpoint endpoint = tenant.endpoint(request.getRequestURI());
-        try (var all = tenant.account.enter()) {
-            long expectedNanos = endpoint.expectedNanos();
-            if (!admit(tenant, expectedNanos)) {
+        Tenants.Endpoint endpoint = Tenants.endpoint(tenant, request.getRequestURI());
+        try (var all = Tenants.TENANT.of(tenant).enter();
+                var permit = admit(tenant, endpoint)) {
+            if (permit == null) {
                 reject(response);
                 return;
             }
-            try (var one = endpoint.account.enter()) {
+            try (var one = endpoint.account().enter()) {
                 chain.doFilter(request, response);
             } finally {
-                endpoint.completed.increment();
-                end(tenant, expectedNanos);
+                endpoint.completed().increment();
             }
         }
     }
 
-    private static boolean admit(Tenant tenant, long expectedNanos) {
+    /** Returns what to close when the request has ended; null if it is over the limit. */
+    private static Admission admit(String tenant, Tenants.Endpoint endpoint) {
         return switch (LIMIT) {
-            case NONE -> true;
+            case NONE -> () -> {};
             case CONCURRENCY -> {
-                boolean isAdmitted = tenant.running.incrementAndGet() <= MAX_CONCURRENCY;
-                if (!isAdmitted) tenant.running.decrementAndGet();
-                yield isAdmitted;
+                AtomicInteger running = Tenants.running(tenant);
+                if (running.incrementAndGet() <= MAX_CONCURRENCY) yield running::decrementAndGet;
+                running.decrementAndGet();
+                yield null;
             }
-            case CPU -> tenant.budget.reserve(expectedNanos);
+            case CPU -> {
+                CpuShares.Permit permit = Tenants.SHARES.admit(tenant, endpoint.expectedNanos());
+                yield permit == null ? null : permit::close;
+            }
         };
-    }
-
-    private static void end(Tenant tenant, long expectedNanos) {
-        switch (LIMIT) {
-            case NONE -> {}
-            case CONCURRENCY -> tenant.running.decrementAndGet();
-            case CPU -> tenant.budget.release(expectedNanos);
-        }
     }
 
     private static void reject(HttpServletResponse response) {

@@ -9,7 +9,6 @@ import java.util.TreeMap;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.web.servlet.context.ServletWebServerApplicationContext;
-import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.taskclock.integration.RequestWork;
@@ -20,7 +19,6 @@ import org.taskclock.integration.RequestWork;
  * byte of its standard input, and ends with it.
  */
 @SpringBootApplication
-@EnableScheduling
 @RestController
 public class TenantService {
     private static final long ORDER_MILLIS = 50;
@@ -42,11 +40,10 @@ public class TenantService {
                 "server.tomcat.max-keep-alive-requests", "-1"));
         ServletWebServerApplicationContext context = (ServletWebServerApplicationContext) application.run(args);
         System.out.println("port " + context.getWebServer().getPort());
-        Tenants tenants = context.getBean(Tenants.class);
         ObjectMapper json = new ObjectMapper();
         // Not a request, because in a storm it would wait with the others.
         for (int next = System.in.read(); next >= 0; next = System.in.read()) {
-            System.out.println("usage " + json.writeValueAsString(usage(tenants)));
+            System.out.println("usage " + json.writeValueAsString(usage()));
         }
         System.exit(0);
     }
@@ -84,11 +81,12 @@ public class TenantService {
         return primes;
     }
 
-    private static Map<String, Usage> usage(Tenants tenants) {
+    private static Map<String, Usage> usage() {
         Map<String, Usage> usage = new TreeMap<>();
-        tenants.all()
-                .forEach((name, tenant) -> usage.put(
-                        name, new Usage(tenant.account.cpuNanos(), tenant.cpuByEndpoint(), tenant.uncounted())));
+        for (String tenant : Tenants.NAMES) {
+            long cpuNanos = Tenants.TENANT.of(tenant).cpuNanos();
+            usage.put(tenant, new Usage(cpuNanos, Tenants.cpuByEndpoint(tenant), Tenants.uncounted(tenant)));
+        }
         return usage;
     }
 }

@@ -2,55 +2,76 @@
 // Copyright the TaskClock authors
 package org.taskclock.integration.tenants;
 
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.stereotype.Component;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.taskclock.AccountType;
+import org.taskclock.CpuAccount;
+import org.taskclock.CpuAccounts;
+import org.taskclock.CpuShares;
 
-/**
- * All tenants. Shares the processors among them: each may use the same part, and what a tenant does not need goes to
- * the others.
- */
-@Component
+/** The CPU time of all tenants and of their endpoints, and what they may use. Thread-safe. */
 final class Tenants {
     static final List<String> NAMES = List.of("catalog", "search", "orders", "reports");
+
+    /** Counts by tenant. */
+    static final AccountType TENANT = CpuAccounts.type("tenant");
+
+    /** Counts by tenant and endpoint. */
+    private static final AccountType ENDPOINT = CpuAccounts.type("endpoint");
 
     /** The part of the processors that requests may use. The rest is for HTTP, the garbage collector, and others. */
     private static final double CAPACITY = Double.parseDouble(System.getProperty("tenants.capacity", "0.7"));
 
-    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+    /** The CPU time that a tenant can use at once after a pause. */
+    private static final Duration BURST = Duration.ofMillis(50);
 
-    private final Map<String, Tenant> tenants = new TreeMap<>();
-    private long refilledNanos = System.nanoTime();
+    static final CpuShares SHARES =
+            new CpuShares(TENANT, CAPACITY * Runtime.getRuntime().availableProcessors(), BURST);
 
-    Tenants() {
-        for (String name : NAMES) tenants.put(name, new Tenant());
-    }
+    private static final Map<String, AtomicInteger> RUNNING = new ConcurrentHashMap<>();
+    private static final Map<String, Endpoint> ENDPOINTS = new ConcurrentHashMap<>();
 
-    /** Returns a tenant, or null if there is none of this name. */
-    Tenant get(String name) {
-        return name == null ? null : tenants.get(name);
-    }
+    private Tenants() {}
 
-    Map<String, Tenant> all() {
-        return tenants;
-    }
-
-    /** Adds the processors' time since the last call to the tenants' budgets. */
-    @Scheduled(fixedDelay = 10)
-    void refill() {
-        long nowNanos = System.nanoTime();
-        long capacityNanos = (long) ((nowNanos - refilledNanos) * PROCESSORS * CAPACITY);
-        refilledNanos = nowNanos;
-        List<Tenant> needing = new ArrayList<>();
-        long unusedNanos = 0;
-        for (Tenant tenant : tenants.values()) {
-            long excessNanos = tenant.budget.add(capacityNanos / tenants.size());
-            if (excessNanos == 0) needing.add(tenant);
-            unusedNanos += excessNanos;
+    /** The requests of one tenant to one endpoint. */
+    record Endpoint(CpuAccount account, LongAdder completed) {
+        /** Returns the mean CPU time of a request so far; while there is none, a whole burst. */
+        long expectedNanos() {
+            long count = completed.sum();
+            return count == 0 ? BURST.toNanos() : account.cpuNanos() / count;
         }
-        for (Tenant tenant : needing) tenant.budget.add(unusedNanos / needing.size());
+    }
+
+    /** Returns the requests of a tenant to a path that starts with a slash. */
+    static Endpoint endpoint(String tenant, String path) {
+        return ENDPOINTS.computeIfAbsent(tenant + path, name -> new Endpoint(ENDPOINT.of(name), new LongAdder()));
+    }
+
+    /** Returns the number of a tenant's requests that run now. */
+    static AtomicInteger running(String tenant) {
+        return RUNNING.computeIfAbsent(tenant, ignored -> new AtomicInteger());
+    }
+
+    /** Returns the CPU time of each endpoint of a tenant, in nanoseconds. */
+    static Map<String, Long> cpuByEndpoint(String tenant) {
+        Map<String, Long> usage = new TreeMap<>();
+        ENDPOINTS.forEach((name, endpoint) -> {
+            if (name.startsWith(tenant + "/"))
+                usage.put(name.substring(tenant.length()), endpoint.account.cpuNanos());
+        });
+        return usage;
+    }
+
+    /** Returns the number of a tenant's sections that could not be counted. */
+    static long uncounted(String tenant) {
+        long count = TENANT.of(tenant).now().uncounted();
+        for (String endpoint : cpuByEndpoint(tenant).keySet())
+            count += ENDPOINT.of(tenant + endpoint).now().uncounted();
+        return count;
     }
 }
