@@ -173,7 +173,7 @@ class NamedAccountTest {
 
     private AccountUsage usage(String name) {
         // Unlike other accounts, those of tests may not have a row.
-        TYPE.maxNames(10_000);
+        TYPE.maxNames(1_000);
         return TYPE.read().accounts().stream()
                 .filter(row -> row.name().equals(name + suffix))
                 .findFirst()
