@@ -64,9 +64,10 @@ class DocumentedNamesTest {
             "RTLD_LOCAL");
     /** Properties by which parts of TaskClock speak to each other. */
     private static final Set<String> INTERNAL_PROPERTIES = Set.of(
+            "taskclock.accounts", // the prefix of Spring's
             "taskclock.doctor.fraction",
             "taskclock.loading",
-            "taskclock.metrics", // the prefix of Spring's
+            "taskclock.metrics", // likewise
             "taskclock.reason",
             "taskclock.user");
 
@@ -78,8 +79,8 @@ class DocumentedNamesTest {
 
     private static String documentation() throws IOException {
         try (Stream<Path> pages = Files.list(REPOSITORY.resolve("docs"))) {
-            return read(Stream.concat(Stream.of(REPOSITORY.resolve("README.md")), pages.filter(page -> page.toString()
-                    .endsWith(".md"))));
+            Stream<Path> others = Stream.of(REPOSITORY.resolve("README.md"), REPOSITORY.resolve("lab/README.md"));
+            return read(Stream.concat(others, pages.filter(page -> page.toString().endsWith(".md"))));
         }
     }
 
