@@ -42,7 +42,7 @@ class AccountDetailsTest {
     private static long schedstatWaitNanos() {
         try {
             return Long.parseLong(
-                    Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ", -1)[1]);
+                    Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ", 3)[1]);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

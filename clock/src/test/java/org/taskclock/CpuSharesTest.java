@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Tests shares of processors with a clock and usage that are made up, and once with real ones. */
@@ -73,8 +72,7 @@ class CpuSharesTest {
     void shouldChargeWhatWasUsedBeyondTheBudget() {
         try (var permit = shares.admit("a", MILLI);
                 var second = shares.admit("b", MILLI)) {
-            assertThat(permit).isNotNull();
-            assertThat(second).isNotNull();
+            assertThat(List.of(permit, second)).hasSize(2);
             use("a", 250 * MILLI);
             use("b", 250 * MILLI);
         }
@@ -141,7 +139,7 @@ class CpuSharesTest {
      */
     @Test
     void shouldProtectOthersFromAStorm() {
-        record Task(String name, CpuShares.Permit permit, AtomicInteger left) {}
+        record Task(String name, CpuShares.Permit permit, int leftMillis) {}
         Deque<Task> running = new ArrayDeque<>();
         Map<String, Integer> refused = new HashMap<>();
         Map<String, Integer> admitted = new HashMap<>();
@@ -154,13 +152,12 @@ class CpuSharesTest {
             for (String name : arrivals) {
                 CpuShares.Permit permit = shares.admit(name);
                 (permit == null ? refused : admitted).merge(name, 1, Integer::sum);
-                if (permit != null)
-                    running.add(new Task(name, permit, new AtomicInteger(name.equals("storm") ? 12 : 2)));
+                if (permit != null) running.add(new Task(name, permit, name.equals("storm") ? 12 : 2));
             }
             Task next = running.poll();
             if (next != null) {
                 use(next.name, MILLI);
-                if (next.left.decrementAndGet() > 0) running.add(next);
+                if (next.leftMillis > 1) running.add(new Task(next.name, next.permit, next.leftMillis - 1));
                 else next.permit.close();
             }
             pass(MILLI);

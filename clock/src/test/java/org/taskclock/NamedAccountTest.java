@@ -260,7 +260,7 @@ class NamedAccountTest {
     @Test
     void shouldSurviveStackOverflows() throws InterruptedException {
         CpuLoad.runOnThreads(1, () -> {
-            for (int i = 0; i < 50; i++) overflow(i);
+            for (int i = 0; i < 50; i++) assertThat(overflow(i)).isTrue();
             // There may be open sections that nobody will close, but only the innermost section counts.
             long before = a.cpuNanos() + b.cpuNanos();
             try (var section = account("c").enter()) {
@@ -280,21 +280,19 @@ class NamedAccountTest {
         assertThat(account("c").now().isComplete()).isTrue();
     }
 
-    private int calls;
-
-    private void overflow(int extra) {
+    /** Returns whether the stack overflowed. */
+    private boolean overflow(int extraFrames) {
         try {
-            if (extra > 0) overflow(extra - 1);
-            else overflow();
+            return extraFrames > 0 ? overflow(extraFrames - 1) : nest(0) < 0;
         } catch (StackOverflowError e) {
-            calls++;
+            return true;
         }
     }
 
-    private void overflow() {
-        try (var section = (calls & 1) == 0 ? a.enter() : b.enter()) {
-            calls++;
-            if (calls > 0) overflow();
+    private int nest(int depth) {
+        if (depth == Integer.MAX_VALUE) return depth;
+        try (var section = depth % 2 == 0 ? a.enter() : b.enter()) {
+            return nest(depth + 1);
         }
     }
 

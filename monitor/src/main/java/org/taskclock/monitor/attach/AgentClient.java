@@ -9,10 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
-import org.taskclock.AccountUsage;
 import org.taskclock.ProcessClock;
-import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
@@ -48,7 +45,7 @@ public final class AgentClient {
     // Cumulative figures, as of the last report.
     private Map<String, Counters> groups = new HashMap<>();
     private Counters scheduling;
-    private Map<AccountKey, AccountUsage> accounts = Map.of();
+    private final AccountTotals accountTotals = new AccountTotals();
     private List<AgentReport.Section> openSections = List.of();
     private Map<String, Long> sites = new HashMap<>();
     private Map<Integer, Long> yielders = new HashMap<>();
@@ -216,6 +213,7 @@ public final class AgentClient {
     private void update(AgentReport report, boolean wasPresent, double share, long intervalNanos) {
         // The first report takes longer, because the code that generates it is not yet compiled.
         if (wasPresent) notBefore += PAUSE_FACTOR * report.reportNanos();
+        List<ThreadUsage> accounts = accountTotals.advance(pid, report.accounts());
         Map<String, Counters> newGroups = new HashMap<>();
         for (AgentReport.Group group : report.virtualThreads())
             newGroups.put(group.name(), new Counters(group.live(), group.cpuNanos(), group.userNanos()));
@@ -240,9 +238,8 @@ public final class AgentClient {
             if (newScheduling != null && scheduling != null)
                 found.add(usage(SCHEDULING, newScheduling, scheduling, share));
             usages = found;
-            accountUsages = report.accounts().stream()
-                    .map(account -> usage(account, share))
-                    .toList();
+            accountUsages =
+                    accounts.stream().map(account -> scaled(account, share)).toList();
             intervalMounts = Math.round((report.health().mounts() - mounts) * share);
             if (newYields >= 0 && yields >= 0) {
                 intervalYields = Math.round(Math.max(0, newYields - yields) * share);
@@ -251,8 +248,6 @@ public final class AgentClient {
             }
         }
         groups = newGroups;
-        accounts = report.accounts().stream()
-                .collect(Collectors.toMap(AgentReport.Account::key, AgentReport.Account::usage));
         openSections = report.openSections();
         scheduling = newScheduling;
         sites = newSites;
@@ -274,9 +269,7 @@ public final class AgentClient {
                 .build();
     }
 
-    private ThreadUsage usage(AgentReport.Account now, double share) {
-        AccountUsage before = accounts.getOrDefault(now.key(), AccountUsage.none(now.type(), now.name()));
-        ThreadUsage used = now.since(pid, before);
+    private static ThreadUsage scaled(ThreadUsage used, double share) {
         return used.change()
                 .cpu(Math.round(used.cpuNanos() * share), Math.round(used.userNanos() * share))
                 .waited(used.waitNanos() < 0 ? -1 : Math.round(used.waitNanos() * share))

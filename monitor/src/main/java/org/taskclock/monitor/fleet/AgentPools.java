@@ -17,7 +17,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 import org.taskclock.AccountUsage;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.AccountKey;
@@ -25,6 +24,7 @@ import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
+import org.taskclock.monitor.attach.AccountTotals;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.JvmProcesses;
@@ -104,7 +104,8 @@ final class AgentPools {
 
     // As of the last report. Elements of groups are CPU and user time.
     private Map<String, long[]> groups = Map.of();
-    private Map<AccountKey, AccountUsage> accounts = Map.of();
+    private final AccountTotals accountTotals = new AccountTotals();
+    private List<AccountUsage> accounts = List.of();
     private Map<Integer, Long> yielders = Map.of();
     private long virtualYields;
     private VirtualThreadCounts virtualThreads = VirtualThreadCounts.UNKNOWN;
@@ -215,7 +216,7 @@ final class AgentPools {
         try {
             report = answer.join();
             if (report != null) usages.addAll(usages(report, wasContinuous && areKnown(report, threads), reported));
-            if (report != null && wasContinuous) addAccounts(report, usages);
+            if (report != null) addAccounts(report, wasContinuous, usages);
             failures = 0;
         } catch (CompletionException | AgentReport.AgentReportException e) {
             Throwable cause = e instanceof CompletionException ? e.getCause() : e;
@@ -238,8 +239,7 @@ final class AgentPools {
             return reading;
         }
         isContinuous = true;
-        accounts = report.accounts().stream()
-                .collect(Collectors.toMap(AgentReport.Account::key, AgentReport.Account::usage));
+        accounts = report.accounts().stream().map(AgentReport.Account::usage).toList();
         virtualThreads = report.virtualThreadCounts();
         carriers = report.carrierTids();
         Map<PoolKey, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();
@@ -268,14 +268,14 @@ final class AgentPools {
     }
 
     /** Adds what accounts have used since the last report, which is part of what the threads have used. */
-    private void addAccounts(AgentReport report, List<ThreadUsage> usages) throws AgentReport.AgentReportException {
+    private void addAccounts(AgentReport report, boolean isCounted, List<ThreadUsage> usages)
+            throws AgentReport.AgentReportException {
+        List<ThreadUsage> used = accountTotals.advance(pid, report.accounts());
+        if (!isCounted) return;
         Map<String, Long> types = new HashMap<>();
-        for (AgentReport.Account account : report.accounts()) {
-            AccountUsage none = AccountUsage.none(account.type(), account.name());
-            ThreadUsage usage = account.since(pid, accounts.getOrDefault(account.key(), none));
-            types.merge(account.type(), usage.cpuNanos(), Long::sum);
-            usages.add(usage);
-        }
+        for (ThreadUsage usage : used)
+            types.merge(AccountKey.parse(usage.pool()).type(), usage.cpuNanos(), Long::sum);
+        usages.addAll(used);
         long now = processTime.getAsLong();
         for (long sum : types.values())
             if (now >= 0) AgentReport.checkTotal("accounts since its last report", sum, now - reportedAtNanos);
@@ -308,7 +308,7 @@ final class AgentPools {
 
     /** Returns the named accounts as of the last answer; empty if no agent has ever reported any. */
     List<AccountUsage> accounts() {
-        return List.copyOf(accounts.values());
+        return accounts;
     }
 
     /** Returns the ids of the threads that carry virtual threads, as the JVM sees them, as of the last answer. */

@@ -98,6 +98,20 @@ class AgentPoolsTest {
     }
 
     @Test
+    void shouldNotCountTwiceWhatAnAccountUsedBeforeItLostItsRow() throws IOException {
+        AgentPools agent = agent(false);
+        answer = accountReport(100, 7);
+        read(agent);
+        answer = report(0, 0);
+        read(agent);
+        answer = accountReport(103, 7);
+        assertThat(read(agent).pools())
+                .filteredOn(usage -> usage.pool().equals("tenant=acme"))
+                .extracting(ThreadUsage::cpuNanos)
+                .containsExactly(3L);
+    }
+
+    @Test
     void shouldRefuseAccountsThatClaimMoreThanTheProcessUsedMeanwhile() throws IOException {
         AgentPools agent = agent(false);
         answer = accountReport(0, 0);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.attach;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.AccountUsage;
+import org.taskclock.metrics.AccountKey;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+/**
+ * Splits the totals of named accounts into intervals. An account that is missing from a report has lost its row, and
+ * may get it back with its earlier total.
+ */
+public final class AccountTotals {
+    /** A program can report new names each time. */
+    private static final int MAX_ACCOUNTS = 20_000;
+
+    /** As of each account's last report, the least recent first. */
+    private final Map<AccountKey, AccountUsage> last = new LinkedHashMap<>();
+
+    /** Creates totals of no accounts. */
+    public AccountTotals() {}
+
+    /** Returns what each account has used since it was last reported, or in all. */
+    public List<ThreadUsage> advance(int pid, List<AgentReport.Account> accounts) {
+        List<ThreadUsage> usages = new ArrayList<>(accounts.size());
+        for (AgentReport.Account account : accounts) {
+            AccountUsage before = last.remove(account.key());
+            usages.add(account.since(pid, before == null ? AccountUsage.none(account.type(), account.name()) : before));
+            last.put(account.key(), account.usage());
+        }
+        while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());
+        return usages;
+    }
+}
