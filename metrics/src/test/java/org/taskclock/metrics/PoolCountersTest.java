@@ -121,7 +121,7 @@ class PoolCountersTest {
     Arbitrary<List<List<PoolUsage>>> readings() {
         Arbitrary<PoolUsage> usage = Combinators.combine(
                         Arbitraries.integers().between(0, 60),
-                        Arbitraries.of(ThreadKind.class),
+                        Arbitraries.of(ThreadKind.class).filter(kind -> kind != ThreadKind.ACCOUNT),
                         Arbitraries.longs().between(0, 50 * MILLIS),
                         Arbitraries.longs().between(0, 50 * MILLIS),
                         Arbitraries.longs().between(-1, 5))
