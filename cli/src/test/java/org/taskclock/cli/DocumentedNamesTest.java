@@ -80,7 +80,8 @@ class DocumentedNamesTest {
     private static String documentation() throws IOException {
         try (Stream<Path> pages = Files.list(REPOSITORY.resolve("docs"))) {
             Stream<Path> others = Stream.of(REPOSITORY.resolve("README.md"), REPOSITORY.resolve("lab/README.md"));
-            return read(Stream.concat(others, pages.filter(page -> page.toString().endsWith(".md"))));
+            return read(
+                    Stream.concat(others, pages.filter(page -> page.toString().endsWith(".md"))));
         }
     }
 
