@@ -89,8 +89,7 @@ final class AccountRows {
     static String absence(Interval interval, String remedy) {
         return "process " + interval.pid() + ": no named accounts"
                 + (AgentOffer.hasAgent(interval)
-                        ? " yet: the program creates them with CpuAccounts, or taskclock attach --accounts endpoint finds"
-                                + " some"
+                        ? " yet: use CpuAccounts in the program, or run taskclock attach --accounts endpoint"
                         : " without the agent: " + remedy);
     }
 }

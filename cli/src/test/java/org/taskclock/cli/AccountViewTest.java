@@ -155,8 +155,8 @@ class AccountViewTest {
         view.accept(List.of(interval(2, "agent", List.of())));
         assertThat(table())
                 .last()
-                .isEqualTo("process 4711: no named accounts yet: the program creates them with CpuAccounts,"
-                        + " or taskclock attach --accounts endpoint finds some");
+                .isEqualTo("process 4711: no named accounts yet: use CpuAccounts in the program,"
+                        + " or run taskclock attach --accounts endpoint");
         view.accept(List.of(interval(3)));
         assertThat(table().get(0)).endsWith("ACCOUNT endpoint");
         view.accept(List.of(interval(4, "agent", List.of())));
@@ -292,8 +292,8 @@ class AccountViewTest {
                 .contains("\n* process 4711: no named accounts without the agent: run taskclock attach 4711\n")
                 .contains("\n0 accounts;");
         assertThat(options.format(interval(2, "agent", List.of()), ThreadColumn.CPU, text))
-                .contains("\n* process 4711: no named accounts yet: the program creates them with CpuAccounts,"
-                        + " or taskclock attach --accounts endpoint finds some\n");
+                .contains("\n* process 4711: no named accounts yet: use CpuAccounts in the program,"
+                        + " or run taskclock attach --accounts endpoint\n");
         options.format(interval(3), ThreadColumn.CPU, text);
         assertThat(options.format(interval(4, "agent", List.of()), ThreadColumn.CPU, text))
                 .doesNotContain("no named accounts");

@@ -185,8 +185,8 @@ class AccountsTest {
     void shouldSayThatAProgramHasNoAccounts() throws Exception {
         try (LoadJvm load = LoadJvm.start("lightly")) {
             String other = Long.toString(load.pid());
-            String reason = "process " + other + ": no named accounts yet: the program creates them with CpuAccounts,"
-                    + " or taskclock attach --accounts endpoint finds some\n";
+            String reason = "process " + other + ": no named accounts yet: use CpuAccounts in the program,"
+                    + " or run taskclock attach --accounts endpoint\n";
             assertThat(CliResult.runHere("top", other, "500ms", "1", "--accounts", "-b")
                             .out())
                     .contains("* " + reason);
