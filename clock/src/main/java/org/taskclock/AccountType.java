@@ -168,7 +168,7 @@ public final class AccountType {
 
     /**
      * Also counts how long the threads were ready to run but had no processor, in sections that are opened from now on.
-     * Entering and closing a section then take 2 us more each. Unknown for virtual threads.
+     * Entering and closing a section then take 5 us more each. Unknown for virtual threads.
      *
      * @return this type
      */

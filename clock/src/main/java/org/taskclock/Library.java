@@ -326,7 +326,7 @@ final class Library {
     /** Returns the object that all copies of the library share, which is {@code candidate} if there was none. */
     static native Object sharedObject(Object candidate);
 
-    /** Returns how long the calling thread was ready to run but had no processor; -1 if unknown. Takes 2 us. */
+    /** Returns how long the calling thread was ready to run but had no processor; -1 if unknown. Takes 5 us. */
     static native long waitNanos();
 
     /** Returns the loaded library that defines the variable for thread contexts; null if there is none. */
