@@ -168,7 +168,7 @@ public final class AccountType {
 
     /**
      * Also counts how long the threads were ready to run but had no processor, in sections that are opened from now on.
-     * Entering and closing a section then take 5 us more each. Unknown for virtual threads.
+     * Entering and closing a section then take 5 us more each. Sections on virtual threads are left out.
      *
      * @return this type
      */
@@ -178,7 +178,7 @@ public final class AccountType {
 
     /**
      * Also counts allocated bytes, in sections that are opened from now on. Entering and closing a section then cost
-     * one more reading each. Unknown for virtual threads.
+     * one more reading each. Sections on virtual threads are left out.
      *
      * @return this type
      */
