@@ -54,6 +54,7 @@ public abstract class CpuThresholdSetting extends SettingControl {
         return text;
     }
 
+    /** Returns whether an event of this CPU time, in nanoseconds, is recorded. */
     public final boolean isReached(long cpuNanos) {
         return cpuNanos >= nanos;
     }
