@@ -54,7 +54,12 @@ public abstract class CpuThresholdSetting extends SettingControl {
         return text;
     }
 
-    /** Returns whether an event of this CPU time, in nanoseconds, is recorded. */
+    /**
+     * Tells whether an event is recorded.
+     *
+     * @param cpuNanos the CPU time of the event, in nanoseconds
+     * @return whether it is at least the threshold
+     */
     public final boolean isReached(long cpuNanos) {
         return cpuNanos >= nanos;
     }
