@@ -293,7 +293,7 @@ static void check_no_shared_writes(void) {
     CHECK(!"the thread was switched out in every attempt");
 }
 
-// A thread that never gets to use a base takes few of them. Returns how many further readings it takes until it uses one.
+// A thread that never gets to use a base takes few of them. Returns how many readings follow until it uses one.
 static int count_readings_until_used(void) {
     enum { READINGS = 6 * READS_PER_BASE };
     use_base(LONG_LIFE);
