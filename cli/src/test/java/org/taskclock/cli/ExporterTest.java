@@ -313,7 +313,8 @@ class ExporterTest {
                     .isEqualTo(new CliResult(
                             Main.USAGE,
                             "",
-                            "taskclock: exporter: cannot listen on " + address + ": Address already in use\n"));
+                            "taskclock: exporter: cannot listen on " + address
+                                    + ": Address already in use: choose another address or port\n"));
         }
     }
 

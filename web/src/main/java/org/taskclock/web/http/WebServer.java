@@ -74,7 +74,8 @@ public final class WebServer implements AutoCloseable {
         } catch (IOException e) {
             close();
             String reason = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
-            throw new WebException("cannot listen on " + address.text() + ": " + reason);
+            throw new WebException(
+                    "cannot listen on " + address.text() + ": " + reason + ": choose another address or port");
         } catch (Exception e) {
             close();
             throw new WebException("cannot start the web server: " + e);
