@@ -9,9 +9,10 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -96,6 +97,9 @@ public final class ThreadDump {
     /** What HotSpot prints after the state of a compiler's thread (JavaThread::print_on). */
     private static final Pattern COMPILER = Pattern.compile("^\n.*\n   (?:No compile task|Compiling: )");
 
+    /** The field of the header that follows the figures, such as {@code cpu=} and {@code elapsed=}. */
+    private static final String NEXT_FIELD = " tid=0x";
+
     /** The address of the last frame, at the end of the header. */
     private static final String NO_FRAMES = " [0x0000000000000000]";
 
@@ -113,7 +117,12 @@ public final class ThreadDump {
     /** The memory of an entry while it grows and is copied, for each character. */
     private static final int ENTRY_FACTOR = 8;
 
-    private final Map<Integer, Entry> entries = new HashMap<>();
+    /** In the order of the dump. */
+    private final Map<Integer, Entry> entries = new LinkedHashMap<>();
+
+    /** What comes before the first entry. */
+    private final StringBuilder heading = new StringBuilder();
+
     private final IntPredicate keeps;
     private final boolean keepsText;
     private final long beganAt;
@@ -156,7 +165,8 @@ public final class ThreadDump {
                     entry = new StringBuilder();
                 }
                 last = part[i];
-                if (entry != null && entry.length() < MAX_ENTRY_LENGTH) entry.append(last);
+                StringBuilder text = entry == null ? dump.heading : entry;
+                if (text.length() < MAX_ENTRY_LENGTH) text.append(last);
             }
             memory.set(dump.keptBytes + (entry == null ? 0 : (long) ENTRY_FACTOR * entry.length()));
         }
@@ -236,5 +246,22 @@ public final class ThreadDump {
 
     public Collection<Entry> all() {
         return entries.values();
+    }
+
+    /**
+     * Returns the dump as text in the JVM's format. The texts of all entries must have been kept.
+     *
+     * @param figures the fields to add to the header of an entry, each followed by a space
+     */
+    public String text(Function<Entry, String> figures) {
+        StringBuilder text = new StringBuilder(heading.toString().strip()).append('\n');
+        for (Entry entry : entries.values()) {
+            int end = entry.header().lastIndexOf(NEXT_FIELD) + 1;
+            text.append('\n').append(entry.text, 0, end);
+            text.append(figures.apply(entry))
+                    .append(entry.text, end, entry.text.length())
+                    .append('\n');
+        }
+        return text.toString();
     }
 }

@@ -122,6 +122,7 @@ public final class Sampler implements AutoCloseable {
         // reading is slow: it opens the files and runs code for the first time.
         sampler.read(false, tids(new ArrayList<>()));
         dumps.tryDump();
+        states.sample(heap.contendedLockAttempts());
         addNote(notes);
         agent.advance(1);
         long[] tids = tids(notes);
@@ -320,11 +321,16 @@ public final class Sampler implements AutoCloseable {
      * @throws IOException if there is no stack; the message is the reason
      */
     public String stacks(int tid) throws IOException {
-        ThreadDump newest = dumps.newest();
-        boolean recent = newest != null && System.nanoTime() - newest.takenAt() < RECENT_NANOS;
-        ThreadDump.Entry found = (recent ? newest : dumps.dump()).of(tid);
+        ThreadDump.Entry found = dump().of(tid);
         if (found == null) throw new IOException("thread " + tid + " has no Java stack or has ended");
         return found.text();
+    }
+
+    /** Returns a thread dump that is at most 100 ms old. */
+    ThreadDump dump() throws IOException {
+        ThreadDump newest = dumps.newest();
+        boolean recent = newest != null && System.nanoTime() - newest.takenAt() < RECENT_NANOS;
+        return recent ? newest : dumps.dump();
     }
 
     @Override

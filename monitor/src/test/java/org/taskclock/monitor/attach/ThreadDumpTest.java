@@ -49,6 +49,20 @@ class ThreadDumpTest {
     }
 
     @Test
+    void shouldReturnTheDumpWithMoreFields() {
+        String first =
+                "\"a\nb tid=0x7\" #1 prio=5 os_prio=0 cpu=1.00ms elapsed=1.00s tid=0x00 nid=0x1f runnable  [0x1]\n"
+                        + STATE + "\tat a.B.run(B.java:7)\n";
+        String second = "\"VM Thread\" os_prio=0 cpu=9.99ms elapsed=1.00s tid=0x00007f nid=0x2a runnable\n";
+        String end = "\nJNI global refs: 7, weak refs: 0\n";
+        String text = "2026-11-22 10:00:00\nFull thread dump\n\n" + first + "\n" + second + end;
+        assertThat(ThreadDump.parse(text).text(entry -> "")).isEqualTo(text);
+        assertThat(ThreadDump.parse(text).text(entry -> "used=" + entry.tid() + " "))
+                .isEqualTo(text.replace("s tid=", "s used=31 tid=")
+                        .replace("used=31 tid=0x00007f", "used=42 tid=0x00007f"));
+    }
+
+    @Test
     void shouldParseTheHeadersOfAllVersions() {
         ThreadDump dump = ThreadDump.parse("2026-11-22 10:00:00\nFull thread dump\n\n"
                 + "\"main\" #1 prio=5 os_prio=0 cpu=1.00ms elapsed=1.00s tid=0x00007f nid=0x1f runnable  [0x1]\n"
