@@ -100,7 +100,7 @@ final class History {
 
     private void add(ThreadUsage usage, Interval interval, long number) {
         if (usage.cpuNanos() <= 0) return;
-        Track track = track(ViewState.key(usage), number);
+        Track track = track(usage.key(), number);
         if (track != null) track.add(number, interval.percent(usage.cpuNanos()));
     }
 

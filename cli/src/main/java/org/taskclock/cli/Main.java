@@ -33,6 +33,7 @@ import picocli.CommandLine.Spec;
         description = "Measure and explain the CPU time of Java threads.",
         subcommands = {
             TopCommand.class,
+            WhyCommand.class,
             ListCommand.class,
             CheckCommand.class,
             RecordCommand.class,
@@ -58,6 +59,7 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  taskclock top                           live view of the busiest JVM",
+            "  taskclock why 4711                      where its CPU time goes, in five lines",
             "  taskclock list                          the running JVMs",
             "  taskclock check 4711 --system 50%%       fail if it uses more system time",
             "  taskclock record 4711 -o night.gz       record to a file for replay and diff",

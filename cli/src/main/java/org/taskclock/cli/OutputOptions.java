@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSum;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 import picocli.CommandLine.Model.CommandSpec;

@@ -208,9 +208,9 @@ final class ScreenRenderer {
         // A filter may hide its row by now.
         for (Interval each : view.intervals) {
             if (each.pid() != thread.pid()) continue;
-            String key = ViewState.key(thread);
+            String key = thread.key();
             for (ThreadUsage usage : each.threads()) {
-                if (!ViewState.key(usage).equals(key)) continue;
+                if (!usage.key().equals(key)) continue;
                 thread = usage;
                 interval = each;
             }

@@ -34,7 +34,7 @@ final class TableModel {
      */
     record Row(String key, Interval interval, ThreadUsage thread, List<Row> members, boolean inPool) {
         static Row of(Interval interval, ThreadUsage thread) {
-            return new Row(ViewState.key(thread), interval, thread, List.of(), false);
+            return new Row(thread.key(), interval, thread, List.of(), false);
         }
 
         boolean isPool() {

@@ -21,6 +21,7 @@ import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.sampling.IntervalSum;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;

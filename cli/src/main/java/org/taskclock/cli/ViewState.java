@@ -125,10 +125,6 @@ final class ViewState {
     final Set<String> tags = new HashSet<>();
     private final Set<String> expanded = new HashSet<>();
 
-    static String key(ThreadUsage thread) {
-        return thread.pid() + "/" + thread.tid() + "/" + (thread.tid() == 0 ? thread.kind() + thread.name() : "");
-    }
-
     boolean isExpanded(String key) {
         return expanded.contains(key);
     }
@@ -212,7 +208,7 @@ final class ViewState {
 
     /** Shows the stacks of a thread, unless the user has turned to another one. */
     void showStacks(ThreadUsage thread, String text) {
-        if (key(stackThread).equals(key(thread))) stacks = text;
+        if (stackThread.key().equals(thread.key())) stacks = text;
     }
 
     /** Replaces the intervals with the next ones, one for each JVM. */

@@ -12,6 +12,7 @@ import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSum;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 import picocli.CommandLine;

@@ -34,6 +34,11 @@ public final class FindingHistory {
             return intervals;
         }
 
+        /** Returns when it was first found. */
+        public Instant begin() {
+            return listed.get(0)[0];
+        }
+
         /** Returns the times when it began and ended. */
         public String periods(Function<Instant, String> format) {
             List<String> texts = new ArrayList<>();

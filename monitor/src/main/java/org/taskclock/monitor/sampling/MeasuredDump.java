@@ -37,6 +37,7 @@ public final class MeasuredDump {
         try (Sampler sampler = Sampler.of(pid)) {
             sampler.watchJavaStatus(true);
             sampler.next();
+            sampler.next(); // learns from the first dump how much each thread had allocated
             sleep.accept(duration);
             Interval interval = sampler.next();
             return text(sampler.dump(), interval);

@@ -122,7 +122,6 @@ public final class Sampler implements AutoCloseable {
         // reading is slow: it opens the files and runs code for the first time.
         sampler.read(false, tids(new ArrayList<>()));
         dumps.tryDump();
-        states.sample(heap.contendedLockAttempts());
         addNote(notes);
         agent.advance(1);
         long[] tids = tids(notes);

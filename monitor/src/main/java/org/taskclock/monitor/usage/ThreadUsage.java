@@ -188,6 +188,11 @@ public record ThreadUsage(
         return truncated && kind == ThreadKind.JAVA ? "-" : kind.label();
     }
 
+    /** Identifies the thread or the group in the intervals of all JVMs. */
+    public String key() {
+        return pid + "/" + tid + "/" + (tid == 0 ? kind + name : "");
+    }
+
     public long systemNanos() {
         return cpuNanos < 0 || userNanos < 0 ? -1 : cpuNanos - userNanos;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.cli;
+package org.taskclock.monitor.sampling;
 
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,13 +10,12 @@ import java.util.Map;
 import java.util.Set;
 import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.PoolKey;
-import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Adds up the intervals of one JVM, so that the percentages of the sum are the averages over all intervals. */
-final class IntervalSum {
+public final class IntervalSum {
     /** The number of ended threads beyond which they are all added up in one row. */
     private static final int MAX_ENDED = 1_000;
 
@@ -33,13 +32,14 @@ final class IntervalSum {
     private long nanos;
     private int count;
 
-    void add(Interval interval) {
+    /** Adds the next interval. */
+    public void add(Interval interval) {
         last = interval;
         totals = totals == null ? interval.totals() : sum(totals, interval.totals());
         nanos += interval.intervalNanos();
         count++;
         for (ThreadUsage thread : interval.threads()) {
-            String key = ViewState.key(thread);
+            String key = thread.key();
             threads.merge(key, thread, IntervalSum::sum);
             if (thread.java().allocatedBytes() < 0) unknownNanos.merge(key, interval.intervalNanos(), Long::sum);
         }
@@ -50,14 +50,14 @@ final class IntervalSum {
 
     private void mergeEnded(Interval interval) {
         Set<String> live = new HashSet<>();
-        for (ThreadUsage thread : interval.threads()) live.add(ViewState.key(thread));
+        for (ThreadUsage thread : interval.threads()) live.add(thread.key());
         for (String key : List.copyOf(threads.keySet())) {
             ThreadUsage thread = threads.get(key);
             if (live.contains(key) || thread.tid() == 0) continue;
             threads.remove(key);
             unknownNanos.remove(key);
             ThreadUsage ended = ended(thread);
-            threads.merge(ViewState.key(ended), ended, IntervalSum::sum);
+            threads.merge(ended.key(), ended, IntervalSum::sum);
         }
     }
 
@@ -71,12 +71,12 @@ final class IntervalSum {
     }
 
     /** Returns the number of intervals. */
-    int count() {
+    public int count() {
         return count;
     }
 
     /** Returns one interval that is as long as all of them. It has no findings or notes. */
-    Interval interval() {
+    public Interval interval() {
         return new Interval(
                 last.end(),
                 nanos,
