@@ -109,14 +109,14 @@ final class RecordCommand implements Callable<Integer> {
     }
 
     private int record(Sampler sampler, TerminationSignal termination) {
-        if (file == null) file = Path.of(defaultName(sampler.pid()));
+        if (file == null) file = Path.of(defaultName(sampler.pid(), ".gz"));
         if (Files.isRegularFile(file) && !force) {
             return Main.fail("record: " + file + ": file exists: choose another name or use --force", Main.FAILED);
         }
         RecordingWriter.Limits limits =
                 new RecordingWriter.Limits(maxSize == null ? 0 : maxSize, maxAge == null ? Duration.ZERO : maxAge);
         Instant lastWritten = null;
-        try (RecordingWriter writer = new RecordingWriter(file, limits, Main.version(), machine())) {
+        try (RecordingWriter writer = new RecordingWriter(file, limits, Main.version(), machine(true))) {
             System.err.println("taskclock: recording process " + sampler.pid() + " (" + sampler.name() + ") to " + file
                     + (duration == null
                             ? ": press Ctrl-C to stop"
@@ -160,16 +160,17 @@ final class RecordCommand implements Callable<Integer> {
         }
     }
 
-    private static String defaultName(long pid) {
+    static String defaultName(long pid, String suffix) {
         return "taskclock-" + pid + "-"
                 + DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now(ZoneId.systemDefault()))
-                + ".gz";
+                + suffix;
     }
 
-    private static Map<String, String> machine() {
+    static Map<String, String> machine(boolean withHost) {
         Map<String, String> machine = new TreeMap<>();
         machine.put("kernel", System.getProperty("os.version"));
         machine.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
+        if (!withHost) return machine;
         try {
             machine.put(
                     "host",

@@ -45,7 +45,7 @@ final class StatusCommand implements Callable<Integer> {
         return isHealthy ? Main.OK : Main.FAILED;
     }
 
-    private static String text(AgentReport report) {
+    static String text(AgentReport report) {
         AgentReport.Health health = report.health();
         StringBuilder text = new StringBuilder("agent " + report.version() + " in process " + report.pid() + "\n");
         for (AgentReport.Health.Feature feature : health.features()) {

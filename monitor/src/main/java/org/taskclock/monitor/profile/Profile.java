@@ -78,6 +78,12 @@ public record Profile(
         return hasType ? frame.substring(0, end) : frame;
     }
 
+    /** Returns the same profile under another name of the program. */
+    public Profile named(String name) {
+        return new Profile(
+                pid, name, threads, end, intervalNanos, source, periodNanos, cpuNanos, userNanos, stacks, notes);
+    }
+
     public long samples() {
         return stacks.stream().mapToLong(Stack::samples).sum();
     }

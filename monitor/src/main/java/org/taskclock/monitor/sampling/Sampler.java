@@ -326,7 +326,7 @@ public final class Sampler implements AutoCloseable {
     }
 
     /** Returns a thread dump that is at most 100 ms old. */
-    ThreadDump dump() throws IOException {
+    public ThreadDump dump() throws IOException {
         ThreadDump newest = dumps.newest();
         boolean recent = newest != null && System.nanoTime() - newest.takenAt() < RECENT_NANOS;
         return recent ? newest : dumps.dump();

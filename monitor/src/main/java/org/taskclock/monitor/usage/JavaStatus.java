@@ -73,6 +73,12 @@ public record JavaStatus(
         return blocked.with(blockedNanos, waitedNanos, allocatedBytes);
     }
 
+    /** Returns the same status with another name of the owner. */
+    public JavaStatus ownedBy(String name) {
+        return new JavaStatus(
+                state, lockClass, lockId, contended, ownerTid, name, blockedNanos, waitedNanos, allocatedBytes);
+    }
+
     /** Returns the same state with other amounts. */
     public JavaStatus with(long blocked, long waited, long allocated) {
         return new JavaStatus(state, lockClass, lockId, contended, ownerTid, owner, blocked, waited, allocated);

@@ -188,6 +188,28 @@ public record ThreadUsage(
         return truncated && kind == ThreadKind.JAVA ? "-" : kind.label();
     }
 
+    /** Returns the same usage under other names. */
+    public ThreadUsage renamed(String otherName, String otherPool) {
+        return new ThreadUsage(
+                pid,
+                tid,
+                javaId,
+                otherName,
+                truncated,
+                kind,
+                otherPool,
+                threads,
+                cpuNanos,
+                userNanos,
+                waitNanos,
+                voluntary,
+                involuntary,
+                state,
+                totalNanos,
+                watchedNanos,
+                java);
+    }
+
     /** Identifies the thread or the group in the intervals of all JVMs. */
     public String key() {
         return pid + "/" + tid + "/" + (tid == 0 ? kind + name : "");
