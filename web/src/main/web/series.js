@@ -14,8 +14,8 @@ const SLACK = 60;
 const ACCOUNT = 'account';
 
 /** Returns an account as a row of the table. @param {import('./types.js').AccountRow} account */
-export function accountRow({name, cpu, user, system, wait}) {
-  return {tid: 0, name, pool: name, kind: ACCOUNT, cpu, user, system, wait};
+export function accountRow(account) {
+  return {...account, tid: 0, pool: account.name, kind: ACCOUNT};
 }
 
 /** @param {{kind: string, pool: string}} row */

@@ -8,6 +8,9 @@ import java.util.List;
 import java.util.Map;
 import org.taskclock.AccountUsage;
 import org.taskclock.metrics.AccountKey;
+import org.taskclock.metrics.PoolKey;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.usage.SectionUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -28,11 +31,24 @@ public final class AccountTotals {
     public List<ThreadUsage> advance(int pid, List<AgentReport.Account> accounts) {
         List<ThreadUsage> usages = new ArrayList<>(accounts.size());
         for (AgentReport.Account account : accounts) {
+            AccountUsage now = account.usage();
             AccountUsage before = last.remove(account.key());
-            usages.add(account.since(pid, before == null ? AccountUsage.none(account.type(), account.name()) : before));
-            last.put(account.key(), account.usage());
+            usages.add(since(pid, before == null ? AccountUsage.none(now.type(), now.name()) : before, now));
+            last.put(account.key(), now);
         }
         while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());
         return usages;
+    }
+
+    private static ThreadUsage since(int pid, AccountUsage before, AccountUsage now) {
+        long cpu = Math.max(0, now.cpuNanos() - before.cpuNanos());
+        long wait = now.waitNanos() < 0 ? -1 : Math.max(0, now.waitNanos() - Math.max(0, before.waitNanos()));
+        String pool = new AccountKey(now.type(), now.name()).pool();
+        return ThreadUsage.ofGroup(pid, new PoolKey(pool, ThreadKind.ACCOUNT), 0)
+                .cpu(cpu, Math.max(0, Math.min(cpu, now.userNanos() - before.userNanos())))
+                .waited(wait)
+                .total(now.cpuNanos(), -1)
+                .sections(SectionUsage.between(before, now))
+                .build();
     }
 }

@@ -165,6 +165,30 @@ class AccountsPageTest {
                 .isCloseTo(((Number) values.get(2)).doubleValue(), within(20.0));
     }
 
+    /** The load closes a section every few milliseconds; see AccountLoadProgram. */
+    @Test
+    void shouldShowSectionsPerSecondAndTheirCpuTime() {
+        Page page = BROWSER.open("?" + BY_TENANT);
+        awaitAccounts(page);
+        page.waitForFunction("() => events.interval?.length > 3");
+        page.locator(".head [data-sort=p99]").waitFor();
+        Object shown = page.evaluate("""
+                () => [...document.querySelectorAll('.body .row')].filter(row => !row.hidden).map(row =>
+                  ['.label', '[data-column=sections]', '[data-column=p50]', '[data-column=p99]']
+                    .map(cell => row.querySelector(cell).textContent).join(' '))
+                """);
+        assertThat(shown.toString())
+                .containsPattern("acme [1-9][0-9.]* [0-9.]+ (us|ms) [0-9.]+ (us|ms)")
+                .contains(UNACCOUNTED + " - - -");
+        page.locator("select[aria-label='Type of accounts']").selectOption("endpoint");
+        page.waitForURL(url -> url.contains("by=endpoint"));
+        page.locator(".head [data-sort=sections]").waitFor();
+        assertThat(page.locator(".head [data-sort=p99]").count()).isZero();
+        page.keyboard().press("t");
+        page.locator(".head [data-sort=voluntary]").waitFor();
+        assertThat(page.locator(".head [data-sort=sections]").count()).isZero();
+    }
+
     @Test
     void shouldListOpenSections() {
         Page page = BROWSER.open("?" + BY_TENANT);
