@@ -247,6 +247,23 @@ class AccountsPageTest {
         assertThat(Double.parseDouble(shown)).isCloseTo(sum / count, within(TOLERANCE));
     }
 
+    /** The history began later, and what was used before is not known. */
+    @Test
+    void shouldShowTheSameAverageInTheLegendAndTheTable() {
+        Page page = BROWSER.open(lastSeconds(600));
+        page.waitForFunction("() => document.querySelector('.threads h2').textContent.includes('average')");
+        awaitAccounts(page);
+        Object shown = page.evaluate("""
+                () => ['.legend .pool', '.body .row:not([hidden])'].map(rows => [...document.querySelectorAll(rows)]
+                  .find(row => row.querySelector('.label').textContent === 'acme')
+                  .querySelector('b, [data-column=cpu]').textContent)
+                """);
+        List<?> texts = (List<?>) shown;
+        double inLegend = Double.parseDouble(texts.get(0).toString().replace(" %", ""));
+        assertThat(inLegend).isGreaterThan(TOLERANCE);
+        assertThat(Double.parseDouble(texts.get(1).toString())).isCloseTo(inLegend, within(0.2));
+    }
+
     private static void drag(Page page, double from, double to) {
         BoundingBox box = page.locator(".u-over").boundingBox();
         page.mouse().move(box.x + box.width * from, box.y + 50);
