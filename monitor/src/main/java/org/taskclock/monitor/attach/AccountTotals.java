@@ -24,20 +24,30 @@ public final class AccountTotals {
     /** As of each account's last report, the least recent first. */
     private final Map<AccountKey, AccountUsage> last = new LinkedHashMap<>();
 
+    private List<AccountUsage> latest = List.of();
+
     /** Creates totals of no accounts. */
     public AccountTotals() {}
 
     /** Returns what each account has used since it was last reported, or in all. */
     public List<ThreadUsage> advance(int pid, List<AgentReport.Account> accounts) {
         List<ThreadUsage> usages = new ArrayList<>(accounts.size());
+        List<AccountUsage> reported = new ArrayList<>(accounts.size());
         for (AgentReport.Account account : accounts) {
             AccountUsage now = account.usage();
             AccountUsage before = last.remove(account.key());
             usages.add(since(pid, before == null ? AccountUsage.none(now.type(), now.name()) : before, now));
             last.put(account.key(), now);
+            reported.add(now);
         }
         while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());
+        latest = List.copyOf(reported);
         return usages;
+    }
+
+    /** Returns the accounts as of the last report. */
+    public List<AccountUsage> latest() {
+        return latest;
     }
 
     private static ThreadUsage since(int pid, AccountUsage before, AccountUsage now) {

@@ -260,7 +260,7 @@ class AccountsPageTest {
                 """);
         List<?> texts = (List<?>) shown;
         double inLegend = Double.parseDouble(texts.get(0).toString().replace(" %", ""));
-        assertThat(inLegend).isGreaterThan(TOLERANCE);
+        assertThat(inLegend).isGreaterThan(0.5);
         assertThat(Double.parseDouble(texts.get(1).toString())).isCloseTo(inLegend, within(0.2));
     }
 
