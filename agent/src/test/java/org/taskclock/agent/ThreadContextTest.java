@@ -63,6 +63,13 @@ class ThreadContextTest {
             assertThat(read(ownTid())).isEqualTo(NO_SPAN + " taskclock.account.tenant=acme");
             section.close();
             assertThat(read(ownTid())).isEqualTo("invalid");
+            assertThat(List.of(AgentCheck.bean().getFeatures()))
+                    .filteredOn(feature -> feature.getName().equals("thread-context"))
+                    .singleElement()
+                    .satisfies(feature -> {
+                        assertThat(feature.getState()).isEqualTo("on");
+                        assertThat(feature.getProblem()).isNull();
+                    });
         }
     }
 

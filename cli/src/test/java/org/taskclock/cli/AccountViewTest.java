@@ -169,7 +169,7 @@ class AccountViewTest {
         view.rewind();
         view.accept(List.of(interval(5, "proc", List.of())));
         press("a");
-        assertThat(table()).last().asString().endsWith("without the agent: load it before recording");
+        assertThat(table()).last().asString().endsWith("without the agent: record with --accounts");
     }
 
     @Test
