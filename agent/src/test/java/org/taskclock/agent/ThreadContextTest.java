@@ -57,7 +57,7 @@ class ThreadContextTest {
     }
 
     static final class Platform {
-        public static void main(String[] args) throws IOException {
+        public static void main(String[] args) throws Exception {
             assertThat(ThreadContext.state()).isEqualTo("on");
             CpuSection section = CpuAccounts.type("tenant").of("acme").enter();
             assertThat(read(ownTid())).isEqualTo(NO_SPAN + " taskclock.account.tenant=acme");
