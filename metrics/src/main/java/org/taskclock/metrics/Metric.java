@@ -25,15 +25,15 @@ public enum Metric {
             usage -> Points.each(
                     usage.pools(),
                     pool -> List.of(
-                            Points.pool(pool, pool.userNanos() / 1e9, "user"),
-                            Points.pool(pool, pool.systemNanos() / 1e9, "system")))),
+                            Points.pool(pool, pool.userNanos(), 1e9, "user"),
+                            Points.pool(pool, pool.systemNanos(), 1e9, "system")))),
     THREAD_COUNT(
             "jvm.thread.count",
             Type.UP_DOWN_COUNTER,
             "{thread}",
             "Number of live threads, including those of the JVM itself and native ones.",
             List.of(Metric.POOL, Metric.KIND),
-            usage -> Points.each(usage.pools(), pool -> List.of(Points.pool(pool, pool.threads())))),
+            usage -> Points.each(usage.pools(), pool -> List.of(Points.pool(pool, pool.threads(), 1)))),
     VIRTUAL_THREAD_COUNT(
             "jvm.thread.virtual.count",
             Type.UP_DOWN_COUNTER,
@@ -66,7 +66,7 @@ public enum Metric {
             "s",
             "Time that threads of the JVM were ready to run but had no processor.",
             List.of(Metric.POOL, Metric.KIND),
-            usage -> Points.each(usage.pools(), pool -> Points.known(Points.pool(pool, pool.waitNanos() / 1e9)))),
+            usage -> Points.each(usage.pools(), pool -> Points.known(Points.pool(pool, pool.waitNanos(), 1e9)))),
     THREAD_CONTEXT_SWITCHES(
             "jvm.thread.context_switches",
             Type.COUNTER,
@@ -78,15 +78,15 @@ public enum Metric {
                     pool -> pool.voluntary() < 0 || pool.involuntary() < 0
                             ? List.of()
                             : List.of(
-                                    Points.pool(pool, pool.voluntary(), "voluntary"),
-                                    Points.pool(pool, pool.involuntary(), "involuntary")))),
+                                    Points.pool(pool, pool.voluntary(), 1, "voluntary"),
+                                    Points.pool(pool, pool.involuntary(), 1, "involuntary")))),
     THREAD_YIELD_COUNT(
             "jvm.thread.yield.count",
             Type.COUNTER,
             "{yield}",
             "Number of calls of Thread.yield.",
             List.of(Metric.POOL, Metric.KIND),
-            usage -> Points.each(usage.pools(), pool -> Points.known(Points.pool(pool, pool.yields())))),
+            usage -> Points.each(usage.pools(), pool -> Points.known(Points.pool(pool, pool.yields(), 1)))),
     ACCOUNT_CPU_TIME(
             "taskclock.account.cpu.time",
             Type.COUNTER,

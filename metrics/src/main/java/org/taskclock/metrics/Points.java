@@ -37,10 +37,10 @@ final class Points {
         return container == null ? List.of() : known(new Point(List.of(), value.applyAsDouble(container)));
     }
 
-    static Point pool(PoolUsage pool, double value, String... attributes) {
+    static Point pool(PoolUsage pool, long value, double unit, String... attributes) {
         List<String> all = new ArrayList<>(List.of(pool.pool(), pool.kind().label()));
         all.addAll(List.of(attributes));
-        return new Point(List.copyOf(all), value);
+        return new Point(List.copyOf(all), value / unit);
     }
 
     static List<Point> accounts(JvmUsage usage, ToLongFunction<AccountUsage> value, double unit) {
