@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {bytes, isKnown, percent, rate, seconds} from './format.js';
+import {bytes, cpuTime, isKnown, percent, rate, seconds} from './format.js';
 
 /** @typedef {import('./types.js').ThreadRow} ThreadRow */
 /**
@@ -10,7 +10,7 @@ import {bytes, isKnown, percent, rate, seconds} from './format.js';
  * @typedef {ThreadRow & {key: string, group?: boolean, open?: boolean, child?: boolean, recent?: (number|null)[],
  *   rise?: number|null}} Row
  * @typedef {{id: string, title: string, help: string, unit: string, member: string|null, width: number, rank: number,
- *   needsDumps: boolean}} ColumnSpec the server sends it; the width is in characters
+ *   threads: boolean, accounts: boolean, needsDumps: boolean}} ColumnSpec the server sends it; the width is in characters
  */
 
 /** The columns of `top`, in the order of the page. @type {ColumnSpec[]} */
@@ -23,11 +23,10 @@ const RANKS = new Map([['user', 3], ['recent', 4], ['tid', 6.5], ['kind', 10]]);
 /** Columns with a higher rank are shown only if they are chosen, or if the table is sorted by them. */
 const MAX_RANK = 10;
 const HISTORY = ['name', 'cpu', 'bar', 'user', 'system', 'recent', 'kind', 'tid', 'pool'];
-const ACCOUNTS = ['name', 'cpu', 'bar', 'user', 'system', 'recent', 'wait'];
 
 /** How the values of each unit are written. @type {Record<string, (value: any) => string>} */
 const FORMATS = {
-  percent, estimate: percent, limit: percent, rate, bytes, seconds,
+  percent, estimate: percent, limit: percent, rate, bytes, seconds, duration: cpuTime,
   id: value => value > 0 ? String(value) : '', text: value => value ?? '-', state: value => value ?? '',
   difference: value => isKnown(value) ? percent(value) : value ? '-' + percent(-value) : '-',
 };
@@ -110,9 +109,13 @@ export function chooseColumns(ids) {
   }
 }
 
-/** Returns the columns that fit. @param {number} width @param {string} sort this column is always shown @param {boolean} live @param {boolean} accounts */
-export function visibleColumns(width, sort, live, accounts) {
-  const chosen = chosenColumns(), existing = COLUMNS.filter(column => !accounts || ACCOUNTS.includes(column.id));
+/**
+ * Returns the columns that fit.
+ * @param {number} width @param {string} sort this column is always shown @param {boolean} live
+ * @param {(column: ColumnSpec) => boolean} hasValues
+ */
+export function visibleColumns(width, sort, live, hasValues) {
+  const chosen = chosenColumns(), existing = COLUMNS.filter(hasValues);
   if (chosen) return existing.filter(column => column.id === 'name' || chosen.includes(column.id));
   let left = width - (width < 600 ? NARROW_NAME_WIDTH : NAME_WIDTH);
   const automatic = existing.filter(column => (live || HISTORY.includes(column.id))

@@ -43,6 +43,14 @@ export function seconds(value) {
   return minutes < 1000 ? `${minutes}m${String(Math.floor(number % 60)).padStart(2, '0')}` : `${Math.floor(minutes / 60)}h`;
 }
 
+/** Formats a short CPU time, given in seconds. @param {number|null|undefined} value */
+export function cpuTime(value) {
+  if (!isKnown(value)) return '-';
+  const number = Number(value);
+  if (number < 999.5e-6) return `${Math.round(number * 1e6)} us`;
+  return number < 0.99995 ? `${(number * 1e3).toFixed(1)} ms` : `${number.toFixed(1)} s`;
+}
+
 /** The time zone of all times, if it is not that of the browser. @type {Intl.DateTimeFormat|null} */
 let zone = null;
 

@@ -5,7 +5,6 @@
 import {el, setText} from './dom.js';
 import {swatch} from './chart.js';
 import {percent} from './format.js';
-import {mean} from './series.js';
 
 /** The pools next to the chart, with their mean in the range or their last value. A click highlights a pool. */
 export class Legend {
@@ -29,7 +28,7 @@ export class Legend {
     order.forEach((line, i) => {
       const button = /** @type {HTMLElement} */ (this.host.children[i]), last = series.times.length - 1;
       const value = live ? (line.user[last] || 0) + (line.system[last] || 0)
-        : (mean(series.times, line.user, chart.from, chart.to) || 0) + (mean(series.times, line.system, chart.from, chart.to) || 0);
+        : (series.mean(line.user, chart.from, chart.to) || 0) + (series.mean(line.system, chart.from, chart.to) || 0);
       setText(/** @type {Node} */ (button.lastChild), `${percent(value)} %`);
       button.setAttribute('aria-pressed', String(highlight === line.key));
     });

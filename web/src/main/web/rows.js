@@ -45,23 +45,13 @@ export function liveRows(threads, series) {
 
 /** Returns the averages of a range. @param {import('./series.js').ThreadSeries} series @param {number} from @param {number} to @returns {Row[]} */
 export function historyRows(series, from, to) {
-  const first = series.times.findIndex(time => time + series.step > from);
-  let last = series.times.length;
-  while (last > 0 && series.times[last - 1] >= to) last--;
-  const start = Math.max(0, first), steps = Math.max(1, last - start);
+  const [first, last] = series.steps(from, to), every = Math.max(1, Math.ceil((last - first) / RECENT));
   return [...series.lines.values()].map(line => {
-    let cpu = 0, system = 0, known = 0;
-    for (let i = start; i < last; i++) {
-      const value = line.cpu[i];
-      if (value === null || value === undefined) continue;
-      known++;
-      cpu += value;
-      system += line.system[i] || 0;
-    }
+    const cpu = series.mean(line.cpu, from, to), system = cpu === null ? null : series.mean(line.system, from, to) || 0;
     const thread = {tid: line.tid, name: line.name, pool: line.pool, kind: line.kind, virtual: isCountedElsewhere(line)};
-    const every = Math.max(1, Math.ceil(steps / RECENT)), recent = [];
-    for (let i = start; i < last; i += every) recent.push(Math.max(...line.cpu.slice(i, i + every).map(value => value ?? 0)));
-    return {...thread, key: line.key, cpu: known ? cpu / steps : null, system: known ? system / steps : null, user: known ? (cpu - system) / steps : null, recent};
+    const recent = [];
+    for (let i = first; i < last; i += every) recent.push(Math.max(...line.cpu.slice(i, i + every).map(value => value ?? 0)));
+    return {...thread, key: line.key, cpu, system, user: cpu === null ? null : cpu - Number(system), recent};
   });
 }
 

@@ -14,8 +14,8 @@ const SLACK = 60;
 const ACCOUNT = 'account';
 
 /** Returns an account as a row of the table. @param {import('./types.js').AccountRow} account */
-export function accountRow({name, cpu, user, system, wait}) {
-  return {tid: 0, name, pool: name, kind: ACCOUNT, cpu, user, system, wait};
+export function accountRow(account) {
+  return {...account, tid: 0, pool: account.name, kind: ACCOUNT};
 }
 
 /** @param {{kind: string, pool: string}} row */
@@ -54,6 +54,20 @@ class Series {
 
   get end() {
     return this.times.length ? this.times[this.times.length - 1] + this.step : 0;
+  }
+
+  /** Returns the first step of a range, and the one after its last. @param {number} from @param {number} to */
+  steps(from, to) {
+    const first = this.times.findIndex(time => time + this.step > from);
+    let last = this.times.length;
+    while (last > 0 && this.times[last - 1] >= to) last--;
+    return [first < 0 ? last : first, last];
+  }
+
+  /** Returns the mean of the known values in a range, or null. @param {Column} column @param {number} from @param {number} to */
+  mean(column, from, to) {
+    const known = column.slice(...this.steps(from, to)).filter(value => typeof value === 'number');
+    return known.length ? known.reduce((sum, value) => sum + Number(value), 0) / known.length : null;
   }
 
   /** Removes the steps at or after this time. Otherwise, a clock that is set back would leave two values for one time. @param {number} time */
@@ -239,16 +253,4 @@ export class ThreadSeries extends Series {
   recent(key, count) {
     return this.lines.get(key)?.cpu.slice(-count) ?? [];
   }
-}
-
-/** Returns the mean of the known values between two times, or null. @param {number[]} times @param {Column} column @param {number} from @param {number} to */
-export function mean(times, column, from, to) {
-  let sum = 0, count = 0;
-  for (let i = 0; i < times.length; i++) {
-    const value = column[i];
-    if (times[i] < from || times[i] >= to || value === null || value === undefined) continue;
-    sum += value;
-    count++;
-  }
-  return count ? sum / count : null;
 }

@@ -32,6 +32,8 @@ export class ThreadTable {
     this.reverse = false;
     this.live = true;
     this.accounts = false;
+    /** Whether the CPU time of single sections is known. */
+    this.distribution = false;
     this.highlight = '';
     this.pool = '';
     this.head = el('div', {class: 'head row', role: 'row'});
@@ -68,10 +70,15 @@ export class ThreadTable {
     this.draw();
   }
 
+  visible() {
+    return visibleColumns(this.scroller.clientWidth, this.sort, this.live,
+      column => (this.accounts ? column.accounts : column.threads) && (this.distribution || column.unit !== 'duration'));
+  }
+
   /** Chooses the columns that fit, and builds the title row. */
   layout() {
     this.scroller.setAttribute('aria-label', this.accounts ? 'Accounts' : 'Threads');
-    const columns = visibleColumns(this.scroller.clientWidth, this.sort, this.live, this.accounts);
+    const columns = this.visible();
     const same = columns.map(column => column.id).join() === this.columns.map(column => column.id).join();
     if (!same) {
       this.columns = columns;

@@ -2,10 +2,10 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {COLUMNS, chooseColumns, columnOf, isSortable, visibleColumns} from './columns.js';
+import {COLUMNS, chooseColumns, columnOf, isSortable} from './columns.js';
 import {openDialog} from './dialogs.js';
 import {button, el, setText} from './dom.js';
-import {clock} from './format.js';
+import {clock, isKnown} from './format.js';
 import {arrange, filterOf, historyRows, liveRows} from './rows.js';
 import {OpenSections} from './sections.js';
 import {accountRow, poolKey} from './series.js';
@@ -30,6 +30,8 @@ export class ThreadPanel {
     this.jvm = true;
     /** @type {Row[]} */
     this.rows = [];
+    /** The types of accounts that keep a distribution. @type {Set<string>} */
+    this.withDistribution = new Set();
     const {state} = view;
     this.open = new Set(state.open ? state.open.split('|') : []);
     /** @type {(row: {tid: number, name: string, pool: string}) => boolean} */
@@ -99,6 +101,9 @@ export class ThreadPanel {
     setText(this.title, live ? `${title}, last ${(interval.intervalNanos / 1e9).toFixed(1)} s` : `${title}, average of this range`);
     this.table.live = live;
     this.table.accounts = by !== '';
+    // In an interval without sections, none has a CPU time.
+    if (accounts.some(({p50}) => isKnown(p50))) this.withDistribution.add(by);
+    this.table.distribution = live && this.withDistribution.has(by);
     this.jvmButton.hidden = by !== '';
     this.table.layout();
     if (this.table.columns.some(column => column.needsDumps)) data.watchDumps();
@@ -147,7 +152,7 @@ export class ThreadPanel {
 
   /** Sorts by the column before or after. @param {number} by */
   nextSort(by) {
-    const columns = visibleColumns(this.table.scroller.clientWidth, this.view.state.sort, this.table.live, this.table.accounts).filter(isSortable);
+    const columns = this.table.visible().filter(isSortable);
     const at = columns.findIndex(column => column.id === columnOf(this.view.state.sort).id);
     this.view.remember({sort: columns[(at + by + columns.length) % columns.length].id, reverse: false});
     this.applySort();

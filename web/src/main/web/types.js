@@ -18,7 +18,8 @@
  *   watched?: number|null, allocation?: number|null, blocked?: number|null, waited?: number|null, truncated?: boolean,
  *   threads?: number, javaId?: number, virtual?: boolean, javaState?: string|null, blockedBy?: string|null,
  *   lockClass?: string|null, limit?: number|null}} ThreadRow
- * @typedef {{type: string, name: string, cpu: number|null, user: number|null, system: number|null, wait: number|null}} AccountRow
+ * @typedef {{type: string, name: string, cpu: number|null, user: number|null, system: number|null, wait: number|null,
+ *   sections?: number|null, p50?: number|null, p99?: number|null}} AccountRow
  * @typedef {{type: string, name: string, thread: string, tid: number, javaId: number, open: number, cpu: number|null}} Section
  * @typedef {Record<string, number|null>} Totals
  * @typedef {{end: number, intervalNanos: number, totals: Totals, threads: ThreadRow[], findings: Finding[], notes?: string[],

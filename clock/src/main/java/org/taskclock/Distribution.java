@@ -50,6 +50,18 @@ public final class Distribution {
     }
 
     /**
+     * Returns the sections that an earlier reading of the same distribution lacks.
+     *
+     * @param earlier the earlier reading
+     * @return the difference, which has no negative number
+     */
+    public Distribution since(Distribution earlier) {
+        long[] more = new long[BUCKETS];
+        Arrays.setAll(more, i -> Math.max(0, counts[i] - earlier.counts[i]));
+        return new Distribution(more, Math.max(0, sumNanos - earlier.sumNanos));
+    }
+
+    /**
      * Returns the number of sections in each bucket.
      *
      * @return the numbers, as the constructor accepts them

@@ -28,6 +28,16 @@ class DistributionTest {
         assertThat(copy.sumNanos()).isEqualTo(distribution.sumNanos());
     }
 
+    @Test
+    void shouldSubtractAnEarlierReading() {
+        Distribution since = of(7, 7, 3 * MILLISECOND).since(of(7));
+        assertThat(since.count()).isEqualTo(2);
+        assertThat(since.sumNanos()).isEqualTo(7 + 3 * MILLISECOND);
+        assertThat(since.quantileNanos(0.5)).isEqualTo(8);
+        assertThat(of(7).since(of(7, 9)).count()).isZero();
+        assertThat(of(7).since(of(7, 9)).sumNanos()).isZero();
+    }
+
     /** A time in the same bucket as the bound is above it, so at most 11 % below the bound are missing. */
     @Test
     void shouldCountTheTimesBelowABound() {

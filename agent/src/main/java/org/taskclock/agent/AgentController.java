@@ -15,6 +15,7 @@ import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.taskclock.Backend;
 import org.taskclock.TaskClock;
+import org.taskclock.ThreadContext;
 import org.taskclock.internal.JdkVersions;
 
 /**
@@ -38,6 +39,7 @@ public final class AgentController
     private static final int BACKEND_OFF = -1;
     private static final int BACKEND_ON = -2;
 
+    private static final String THREAD_CONTEXT = "thread-context";
     private static final String NO_VIRTUAL_THREADS =
             "virtual threads require JDK " + JdkVersions.VIRTUAL_THREADS + " or later";
 
@@ -498,6 +500,7 @@ public final class AgentController
         features.add(feature(Options.RSEQ_TAKE, onOrOff(takesAreas)));
         features.add(feature(Options.JFR, onOrOff(events != null)));
         features.add(feature(Options.SUMMARY, onOrOff(summary != null)));
+        addThreadContext(features);
         for (String name : unavailable.keySet()) {
             if (features.stream().noneMatch(feature -> feature.getName().equals(name)))
                 features.add(feature(name, "off"));
@@ -505,6 +508,14 @@ public final class AgentController
         int failures = hooks.failures() + watchdog.failures();
         long memory = yields.memoryBytes() + accounts.memoryBytes();
         return new Health(features, accounts.mounts(), yields.stacks(), failures, lastFailure(), memory);
+    }
+
+    /** Adds whether contexts of threads are published, if the program asks for it. */
+    private static void addThreadContext(List<Health.Feature> features) {
+        String state = ThreadContext.state();
+        if (state.equals("off")) return;
+        String[] parts = state.split(": ", 2);
+        features.add(new Health.Feature(THREAD_CONTEXT, parts[0], parts.length > 1 ? parts[1] : null));
     }
 
     private String lastFailure() {

@@ -57,12 +57,19 @@ class ThreadContextTest {
     }
 
     static final class Platform {
-        public static void main(String[] args) throws IOException {
+        public static void main(String[] args) throws Exception {
             assertThat(ThreadContext.state()).isEqualTo("on");
             CpuSection section = CpuAccounts.type("tenant").of("acme").enter();
             assertThat(read(ownTid())).isEqualTo(NO_SPAN + " taskclock.account.tenant=acme");
             section.close();
             assertThat(read(ownTid())).isEqualTo("invalid");
+            assertThat(List.of(AgentCheck.bean().getFeatures()))
+                    .filteredOn(feature -> feature.getName().equals("thread-context"))
+                    .singleElement()
+                    .satisfies(feature -> {
+                        assertThat(feature.getState()).isEqualTo("on");
+                        assertThat(feature.getProblem()).isNull();
+                    });
         }
     }
 

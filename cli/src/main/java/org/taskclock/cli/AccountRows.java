@@ -3,38 +3,17 @@
 package org.taskclock.cli;
 
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.taskclock.AccountReading;
 import org.taskclock.AccountType;
 import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
-import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The rows of named accounts, which tables can show instead of threads. */
 final class AccountRows {
-    /** The columns that have a value for an account. */
-    private static final Set<ThreadColumn> COLUMNS = EnumSet.of(
-            ThreadColumn.PID,
-            ThreadColumn.CPU,
-            ThreadColumn.USER,
-            ThreadColumn.SYSTEM,
-            ThreadColumn.LIMIT,
-            ThreadColumn.WAIT,
-            ThreadColumn.TIME,
-            ThreadColumn.BAR,
-            ThreadColumn.RECENT,
-            ThreadColumn.RISE,
-            ThreadColumn.NAME);
-
     private AccountRows() {}
-
-    static boolean hasColumn(ThreadColumn column) {
-        return COLUMNS.contains(column);
-    }
 
     /** Returns the types of accounts in alphabetical order. */
     static List<String> types(List<Interval> intervals) {

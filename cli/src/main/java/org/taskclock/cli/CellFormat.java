@@ -39,6 +39,13 @@ final class CellFormat {
         return whole < 360_000 ? whole / 3600 + ":" + rest : whole / 3600 + "h";
     }
 
+    /** Formats a short time: 350us, 12.3ms or 1.5s; "-" if it is unknown (negative). */
+    static String duration(double seconds) {
+        if (!(seconds >= 0)) return "-";
+        if (seconds < 999.5e-6) return Math.round(seconds * 1e6) + "us";
+        return seconds < 0.99995 ? number(seconds * 1e3) + "ms" : number(seconds) + "s";
+    }
+
     private static String twoDigits(long value) {
         return value < 10 ? "0" + value : Long.toString(value);
     }

@@ -9,6 +9,7 @@ import com.google.gson.JsonObject;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.ClockStatus;
+import org.taskclock.ThreadContext;
 import org.taskclock.report.MachineInfo;
 
 /** Formats the output of {@code doctor} as JSON. Scripts depend on the field names: do not rename them. */
@@ -27,6 +28,7 @@ final class DoctorJson {
         json.add("backends", backends(status));
         json.addProperty("tickNanos", status.tickNanos());
         json.addProperty("accounting", status.accounting().name().toLowerCase(Locale.ROOT));
+        json.addProperty("threadContext", ThreadContext.state());
         json.add("calibration", GSON.toJsonTree(status.calibration()));
         json.add("accuracy", GSON.toJsonTree(status.accuracy()));
         json.add("reads", GSON.toJsonTree(reads));

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.taskclock.Backend;
 import org.taskclock.ClockStatus;
+import org.taskclock.ThreadContext;
 import org.taskclock.report.MachineInfo;
 
 /** Formats the output of {@code doctor} as text, section by section. */
@@ -30,7 +31,13 @@ final class DoctorText {
                 + entry("CPU", machine.processors() + " x " + machine.cpu())
                 + entry("clock source", machine.clockSource())
                 + entry("tick", tick(status.tickNanos()))
-                + entry("accounting", accounting(status.accounting()));
+                + entry("accounting", accounting(status.accounting()))
+                + context(ThreadContext.state());
+    }
+
+    /** Returns a line about the contexts of threads, or an empty string if they are not requested. */
+    static String context(String state) {
+        return state.equals("off") ? "" : entry("context", state);
     }
 
     private static String entry(String name, String value) {

@@ -24,12 +24,15 @@ final class OpenSections {
 
     /** A section, and the process id of its JVM. */
     record Row(int pid, AgentReport.Section section) {
+        String account() {
+            return new AccountKey(section.type(), section.name()).pool();
+        }
+
         String text() {
-            String account = new AccountKey(section.type(), section.name()).pool();
             return CellFormat.padLeft(CellFormat.time(section.openNanos() / 1e9), 9)
                     + CellFormat.padLeft(CellFormat.time(section.cpuNanos() / 1e9), 9)
                     + "  "
-                    + CellFormat.padRight(CellFormat.sanitize(account), ACCOUNT_WIDTH)
+                    + CellFormat.padRight(CellFormat.sanitize(account()), ACCOUNT_WIDTH)
                     + " "
                     + CellFormat.sanitize(section.thread())
                     + (section.tid() > 0 ? " (" + section.tid() + ")" : " (virtual)");

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.sampling.Interval;
@@ -19,6 +20,9 @@ import picocli.CommandLine.ParameterException;
 /** The output options shared by {@code top} and {@code replay}. */
 final class OutputOptions {
     private static final int DEFAULT_LIMIT = 30;
+
+    /** The number of open sections in text. */
+    private static final int MAX_SECTIONS = 5;
 
     @Option(
             names = {"-b", "--batch"},
@@ -105,19 +109,28 @@ final class OutputOptions {
     }
 
     String format(Interval interval, ThreadColumn sort, TopText text) throws IOException {
-        return format(List.of(interval), sort, text);
+        return format(List.of(interval), List.of(), sort, text);
     }
 
-    /** Formats the intervals of several JVMs that ended at the same time as one table. */
-    String format(List<Interval> intervals, ThreadColumn sort, TopText text) throws IOException {
+    /**
+     * Formats the intervals of several JVMs that ended at the same time as one table, with the sections that were open
+     * then if the table is of accounts.
+     */
+    String format(List<Interval> intervals, List<OpenSections.Row> sections, ThreadColumn sort, TopText text)
+            throws IOException {
         List<ThreadUsage> threads = select(intervals, sort);
-        if (isText()) return text.format(intervals, threads);
+        List<OpenSections.Row> open = accounts ? select(sections) : List.of();
+        if (isText()) return text.format(intervals, threads, open);
         StringBuilder rows = new StringBuilder();
-        for (ThreadUsage thread : threads) {
-            Interval interval = TopText.intervalOf(thread, intervals);
-            rows.append(json ? RowFormat.json(interval, List.of(thread)) : RowFormat.csv(interval, List.of(thread)));
-        }
+        for (ThreadUsage thread : threads)
+            rows.append(format(RowFormat.row(TopText.intervalOf(thread.pid(), intervals), thread)));
+        for (OpenSections.Row section : open)
+            rows.append(format(RowFormat.row(TopText.intervalOf(section.pid(), intervals), section.section())));
         return rows.toString();
+    }
+
+    private String format(Map<String, Object> row) throws IOException {
+        return json ? RowFormat.json(row) : RowFormat.csv(row);
     }
 
     boolean isText() {
@@ -135,6 +148,17 @@ final class OutputOptions {
 
     boolean showsAccounts() {
         return accounts;
+    }
+
+    /** Returns the sections to show, the longest first. */
+    private List<OpenSections.Row> select(List<OpenSections.Row> sections) {
+        List<OpenSections.Row> matching = sections.stream()
+                .filter(row -> filterPattern == null
+                        || filterPattern.matcher(row.account()).find()
+                        || filterPattern.matcher(row.section().thread()).find())
+                .toList();
+        int max = limit != null && limit > 0 ? limit : matching.size();
+        return OpenSections.longest(matching, isText() ? Math.min(max, MAX_SECTIONS) : max);
     }
 
     /** Returns the threads or accounts to show, in order. */

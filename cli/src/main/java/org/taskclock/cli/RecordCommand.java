@@ -19,14 +19,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.taskclock.monitor.attach.TemporaryAgent;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.recording.RecordingWriter;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.Sampler;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 @Command(
         name = "record",
@@ -40,6 +44,7 @@ import picocli.CommandLine.Parameters;
             "  taskclock record 4711 -o night.gz --for 8h       one night",
             "  taskclock record 4711 -o last.gz --max-size 50M  keep the latest data",
             "  taskclock record orders 5s 12 -o minute.gz       12 intervals of 5 seconds",
+            "  taskclock record orders --accounts -o tenants.gz  with the CPU time of named accounts",
             "  taskclock replay night.gz                        view the recording",
             "  zcat night.gz | jq -c 'select(.totals) | [.time, .totals.processNanos]'",
             "",
@@ -92,6 +97,15 @@ final class RecordCommand implements Callable<Integer> {
             description = "Keep data for this long, such as 1h or 2d, and drop older data.")
     private Duration maxAge;
 
+    @Option(
+            names = "--accounts",
+            description =
+                    "Include named accounts, such as tenants. Load the agent while recording, if it is not there.")
+    private boolean accounts;
+
+    @Spec
+    private CommandSpec spec;
+
     @Option(names = "--force", description = "Overwrite FILE if it exists.")
     private boolean force;
 
@@ -102,9 +116,15 @@ final class RecordCommand implements Callable<Integer> {
         }
         TerminationSignal termination = new TerminationSignal();
         interval.parse(target.jvm().arguments(arguments), MIN_INTERVAL);
-        try (Sampler sampler = target.open(target.jvm().selectBeforeArguments())) {
+        if (accounts && target.isAttachDisabled())
+            throw new ParameterException(spec.commandLine(), "--accounts requires attaching: remove --no-attach");
+        long pid = target.jvm().selectBeforeArguments();
+        TemporaryAgent agent = accounts ? TemporaryAgent.reportingAccounts(pid) : null;
+        try (Sampler sampler = target.open(pid)) {
             sampler.next();
             return record(sampler, termination);
+        } finally {
+            if (agent != null) agent.close();
         }
     }
 

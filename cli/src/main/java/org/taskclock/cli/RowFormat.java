@@ -14,9 +14,11 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.taskclock.metrics.AccountKey;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -24,8 +26,9 @@ import org.taskclock.monitor.usage.Json;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * Formats threads for scripts: as one JSON object per line, so that a truncated stream remains valid, or as CSV (RFC
- * 4180). top.schema.json and docs/json.md describe the fields. Unknown values are null in JSON and empty in CSV.
+ * Formats threads, accounts, and open sections for scripts: as one JSON object per line, so that a truncated stream
+ * remains valid, or as CSV (RFC 4180). top.schema.json and docs/json.md describe the fields. Unknown values are null in
+ * JSON and empty in CSV.
  */
 final class RowFormat {
     /** Changes if a field is removed or changes its meaning. New fields do not require a new version. */
@@ -39,25 +42,48 @@ final class RowFormat {
 
     private RowFormat() {}
 
-    static String json(Interval interval, List<ThreadUsage> threads) throws IOException {
+    /** Returns the row of a thread or an account, by member. */
+    static Map<String, Object> row(Interval interval, ThreadUsage thread) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        MEMBERS.forEach((name, value) -> row.put(name, value.of(thread, interval)));
+        return row;
+    }
+
+    /** Returns the row of an open section, which has few of the members. */
+    static Map<String, Object> row(Interval interval, AgentReport.Section section) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        for (String name : MEMBERS.keySet()) row.put(name, null);
+        row.put("time", interval.end().toString());
+        row.put("pid", interval.pid());
+        if (section.tid() > 0) row.put("tid", section.tid());
+        if (section.javaId() > 0) row.put("javaId", section.javaId());
+        row.put("name", section.thread());
+        row.put("kind", "section");
+        row.put("pool", new AccountKey(section.type(), section.name()).pool());
+        row.put("threads", 1);
+        row.put("nameTruncated", false);
+        row.put("program", interval.name());
+        row.put("intervalNanos", interval.intervalNanos());
+        row.put("totalNanos", Json.known(section.cpuNanos()));
+        row.put("openNanos", section.openNanos());
+        return row;
+    }
+
+    static String json(Map<String, Object> row) throws IOException {
         StringWriter text = new StringWriter();
-        for (ThreadUsage thread : threads) {
-            // A JsonWriter writes only one document.
-            @SuppressWarnings("resource")
-            JsonWriter writer = new JsonWriter(text);
+        try (JsonWriter writer = new JsonWriter(text)) {
             writer.beginObject();
             writer.name("format").value(VERSION);
-            for (Map.Entry<String, ThreadColumn.Value> member : MEMBERS.entrySet()) {
+            for (Map.Entry<String, Object> member : row.entrySet()) {
                 writer.name(member.getKey());
-                Object value = member.getValue().of(thread, interval);
+                Object value = member.getValue();
                 if (value instanceof Number number) writer.value(number);
                 else if (value instanceof Boolean flag) writer.value(flag);
                 else writer.value((String) value);
             }
             writer.endObject();
-            text.append('\n');
         }
-        return text.toString();
+        return text.append('\n').toString();
     }
 
     static String schema() {
@@ -72,18 +98,11 @@ final class RowFormat {
         return String.join(",", MEMBERS.keySet()) + "\r\n";
     }
 
-    static String csv(Interval interval, List<ThreadUsage> threads) {
-        StringBuilder text = new StringBuilder();
-        for (ThreadUsage thread : threads) {
-            String comma = "";
-            for (ThreadColumn.Value member : MEMBERS.values()) {
-                Object value = member.of(thread, interval);
-                text.append(comma).append(value instanceof String string ? quote(string) : value == null ? "" : value);
-                comma = ",";
-            }
-            text.append("\r\n");
-        }
-        return text.toString();
+    static String csv(Map<String, Object> row) {
+        return row.values().stream()
+                        .map(value -> value == null ? "" : quote(value.toString()))
+                        .collect(Collectors.joining(","))
+                + "\r\n";
     }
 
     private static JsonObject readSchema() {
@@ -112,6 +131,7 @@ final class RowFormat {
         Map<String, ThreadColumn.Value> values = new HashMap<>();
         for (ThreadColumn column : ThreadColumn.values())
             for (ThreadColumn.Member member : column.members()) values.put(member.name(), member.value());
+        values.put("openNanos", (thread, interval) -> null);
         values.put("time", (thread, interval) -> interval.end().toString());
         values.put("threads", (thread, interval) -> thread.threads());
         values.put("nameTruncated", (thread, interval) -> thread.truncated());

@@ -275,7 +275,7 @@ final class ScreenRenderer {
         if (!view.showsAccounts()) return "No matching threads: F4 changes the filter, i and K show hidden threads.";
         Interval first = view.intervals.get(0);
         if (!view.history.hasAccounts())
-            return AccountRows.absence(first, view.isRecording ? "load it before recording" : "press A");
+            return AccountRows.absence(first, view.isRecording ? "record with --accounts" : "press A");
         return first.accounts().isEmpty()
                 ? "The agent has not reported in this interval: d sets a longer one."
                 : "No matching accounts: F4 changes the filter, i shows idle accounts.";

@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.sampling.ColumnUnit;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.JavaStatus;
@@ -74,7 +75,7 @@ final class TableModel {
      */
     static Comparator<Row> order(ThreadColumn column) {
         Comparator<Row> order;
-        if (column.unit == ThreadColumn.Unit.TEXT) {
+        if (column.unit == ColumnUnit.TEXT) {
             order = Comparator.comparing(row -> column.text(row.thread()), String.CASE_INSENSITIVE_ORDER);
             if (column.isJavaStatus())
                 order = Comparator.<Row, Boolean>comparing(

@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jline.utils.AttributedStyle;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.sampling.ColumnUnit;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -93,13 +94,14 @@ final class TableRenderer {
 
     /** Returns whether the column has a value in any row. */
     static boolean isRelevant(ViewState view, ThreadColumn column) {
-        if (view.showsAccounts() && !AccountRows.hasColumn(column)) return false;
+        if (!column.isOf(view.showsAccounts())) return false;
         return switch (column) {
             case PID -> view.intervals.size() > 1;
             case LIMIT ->
                 view.intervals.stream().anyMatch(interval -> interval.totals().containerCores() > 0);
             case RISE -> view.sort == ThreadColumn.RISE;
             case JAVA -> view.rows.stream().anyMatch(row -> row.thread().javaId() > 0);
+            case P50, P99 -> view.rows.stream().anyMatch(row -> column.amount(row.thread()) >= 0);
             default -> true;
         };
     }
@@ -108,7 +110,7 @@ final class TableRenderer {
         StyledLine line = new StyledLine(styles);
         for (ThreadColumn column : columns) {
             boolean sorted = column == view.sort;
-            if (column.unit == ThreadColumn.Unit.TEXT) {
+            if (column.unit == ColumnUnit.TEXT) {
                 String title = column.title + (sorted ? arrow() : "");
                 line.add(style(column), CellFormat.padRight(title, width(column)))
                         .add(styles.titles(), " ");
@@ -173,6 +175,7 @@ final class TableRenderer {
                     case ID -> value > 0 ? Long.toString((long) value) : "";
                     case BYTES -> HeapText.bytes(Math.round(value));
                     case SECONDS -> CellFormat.time(value);
+                    case DURATION -> CellFormat.duration(value);
                     case DIFFERENCE -> CellFormat.signed(view.history.rise(row));
                     case STATE, TEXT -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
                     case DRAWING ->

@@ -81,7 +81,6 @@ final class TopCommand implements Callable<Integer> {
     }
 
     private static final Duration MIN_INTERVAL = Duration.ofMillis(50);
-    private static final int MAX_SECTIONS = 5;
 
     @Spec
     private CommandSpec spec;
@@ -257,8 +256,7 @@ final class TopCommand implements Callable<Integer> {
                 if (output.isText())
                     sums.computeIfAbsent(next.pid(), pid -> new IntervalSum()).add(next);
             }
-            if (output.showsAccounts()) text.setSections(OpenSections.longest(sections, MAX_SECTIONS));
-            output.print(output.format(intervals, sort, text));
+            output.print(output.format(intervals, sections, sort, text));
         }
     }
 

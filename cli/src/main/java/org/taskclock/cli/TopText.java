@@ -12,6 +12,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.sampling.ColumnUnit;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -35,8 +36,6 @@ final class TopText {
     private final boolean accounts;
 
     private boolean hasSeenAccounts;
-    /** Sections to be shown with the next intervals. */
-    private List<OpenSections.Row> sections = List.of();
     /** Notes to be shown with the next intervals, in addition to their own. */
     private final List<String> notes = new ArrayList<>();
 
@@ -51,23 +50,19 @@ final class TopText {
         notes.add(note);
     }
 
-    void setSections(List<OpenSections.Row> rows) {
-        sections = rows;
-    }
-
-    /** Returns the interval that a thread's usage belongs to: that of its process. */
-    static Interval intervalOf(ThreadUsage thread, List<Interval> intervals) {
-        for (Interval interval : intervals) if (interval.pid() == thread.pid()) return interval;
+    /** Returns the interval of a process. */
+    static Interval intervalOf(int pid, List<Interval> intervals) {
+        for (Interval interval : intervals) if (interval.pid() == pid) return interval;
         return intervals.get(0);
     }
 
     /**
      * Formats the intervals of one or more JVMs as one table, which has a column for the process if there are several.
      */
-    String format(List<Interval> intervals, List<ThreadUsage> threads) {
+    String format(List<Interval> intervals, List<ThreadUsage> threads, List<OpenSections.Row> sections) {
         StringBuilder text = new StringBuilder();
         for (Interval interval : intervals) header(text, interval, TIME.format(interval.end()), "");
-        return format(text, intervals, threads);
+        return format(text, intervals, threads, sections);
     }
 
     /**
@@ -79,21 +74,21 @@ final class TopText {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < sums.size(); i++)
             header(text, sums.get(i), "Average:", String.format(Locale.ROOT, ", %,d intervals", counts.get(i)));
-        return format(text, sums, threads);
+        return format(text, sums, threads, List.of());
     }
 
-    private String format(StringBuilder text, List<Interval> intervals, List<ThreadUsage> threads) {
+    private String format(
+            StringBuilder text, List<Interval> intervals, List<ThreadUsage> threads, List<OpenSections.Row> sections) {
         boolean several = intervals.size() > 1;
-        List<ThreadColumn> columns = columns(several);
+        List<ThreadColumn> columns = columns(several, threads);
         line(text, BOLD, row(columns, column -> column.title));
         for (ThreadUsage thread : threads) {
-            Interval interval = intervalOf(thread, intervals);
+            Interval interval = intervalOf(thread.pid(), intervals);
             String style = AccountRows.isRest(thread) ? FAINT : "";
             line(text, style, row(columns, column -> cell(column, thread, interval)));
         }
         if (!sections.isEmpty()) line(text, BOLD, OpenSections.TITLE);
         for (OpenSections.Row section : sections) line(text, "", section.text());
-        sections = List.of();
         int hidden = -threads.size();
         for (Interval interval : intervals) {
             hidden += usages(interval).size();
@@ -199,7 +194,7 @@ final class TopText {
     }
 
     /** Returns the columns to print: first those with numbers, then those with text. */
-    private List<ThreadColumn> columns(boolean several) {
+    private List<ThreadColumn> columns(boolean several, List<ThreadUsage> threads) {
         return Stream.of(ThreadColumn.values())
                 .filter(column -> switch (column) {
                     case PID -> several;
@@ -207,12 +202,13 @@ final class TopText {
                     case KIND -> !accounts;
                     case BAR, RECENT, RISE -> false;
                     case TIME -> accounts || column == sort;
+                    case P50, P99 -> column == sort || threads.stream().anyMatch(thread -> column.amount(thread) >= 0);
                     default ->
                         column.rank <= MAX_RANK
                                 || column == sort
                                 || (sort.isJavaStatus() && column.isJavaStatus() && !column.hasText());
                 })
-                .filter(column -> !accounts || AccountRows.hasColumn(column))
+                .filter(column -> column.isOf(accounts))
                 .sorted(Comparator.comparing(ThreadColumn::hasText))
                 .toList();
     }
@@ -241,10 +237,9 @@ final class TopText {
             case STATE, TEXT -> column == ThreadColumn.NAME ? name(thread) : column.text(thread);
             case BYTES -> HeapText.bytes(Math.round(value));
             case SECONDS -> CellFormat.time(value);
+            case DURATION -> CellFormat.duration(value);
             default ->
-                value < 0
-                        ? "-"
-                        : String.format(Locale.ROOT, column.unit == ThreadColumn.Unit.RATE ? "%.0f" : "%.1f", value);
+                value < 0 ? "-" : String.format(Locale.ROOT, column.unit == ColumnUnit.RATE ? "%.0f" : "%.1f", value);
         };
     }
 

@@ -14,6 +14,7 @@ import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSum;
 import org.taskclock.monitor.sampling.ThreadColumn;
+import org.taskclock.monitor.usage.SectionUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 import picocli.CommandLine;
 
@@ -32,6 +33,7 @@ class AccountViewTest {
                 .cpu(cpuPercent * SECOND / 100, userPercent * SECOND / 100)
                 .waited(waitNanos)
                 .total(100 * SECOND, -1)
+                .sections(name.equals("acme") ? new SectionUsage(250, 350_000, 12_345_678) : SectionUsage.UNKNOWN)
                 .build();
     }
 
@@ -168,7 +170,7 @@ class AccountViewTest {
         view.rewind();
         view.accept(List.of(interval(5, "proc", List.of())));
         press("a");
-        assertThat(table()).last().asString().endsWith("without the agent: load it before recording");
+        assertThat(table()).last().asString().endsWith("without the agent: record with --accounts");
     }
 
     @Test
@@ -256,24 +258,35 @@ class AccountViewTest {
     void shouldPrintAccountsByType() throws Exception {
         OutputOptions options = options("--accounts", "--limit", "2");
         TopText text = new TopText(true, ThreadColumn.CPU, true);
-        text.setSections(OpenSections.rows(4711, List.of(section("acme", "worker-2", 102, 3))));
-        List<String> lines =
-                options.format(interval(1), ThreadColumn.CPU, text).lines().toList();
+        List<OpenSections.Row> open = OpenSections.rows(
+                4711,
+                List.of(
+                        section("acme", "worker-2", 102, 3),
+                        section("globex", "virtual-7", -1, 7_200),
+                        section("acme", "worker-3", 103, 1)));
+        List<String> lines = options.format(List.of(interval(1)), open, ThreadColumn.CPU, text)
+                .lines()
+                .toList();
         int titles = 0;
         while (!lines.get(titles).contains("CPU%")) titles++;
-        assertThat(lines.get(titles)).contains("  CPU%  USER%   SYS%  WAIT%     TIME NAME");
+        assertThat(lines.get(titles)).contains("  CPU%  USER%   SYS%  WAIT%   SECT/s      P50      P99     TIME NAME");
         List<String> rows = new ArrayList<>();
         for (String line : lines.subList(titles + 1, lines.size())) rows.add(line.replaceAll("\u001b\\[m$", ""));
-        assertThat(rows.get(0)).isEqualTo("  15.0   15.0    0.0      -     1:40 endpoint=/orders");
+        assertThat(rows.get(0))
+                .isEqualTo("  15.0   15.0    0.0      -        -        -        -     1:40 endpoint=/orders");
         assertThat(rows.get(1)).startsWith("\u001b[2m   1.0").endsWith(" endpoint=(unaccounted)");
-        assertThat(rows.get(2)).isEqualTo("  20.0    5.0   15.0   10.0     1:40 tenant=acme");
+        assertThat(rows.get(2))
+                .isEqualTo("  20.0    5.0   15.0   10.0      250    350us   12.3ms     1:40 tenant=acme");
         assertThat(rows.get(3)).endsWith(" tenant=a=b");
         assertThat(rows.get(4)).startsWith("\u001b[2m  30.0").endsWith(" tenant=other");
         assertThat(rows.get(5)).endsWith(" tenant=(unaccounted)");
         assertThat(rows.get(6)).contains("OPEN s    CPU s  ACCOUNT");
-        assertThat(rows.get(7)).contains("3.0      0.5  tenant=acme").endsWith(" worker-2 (102)");
-        // The limit hides one, and one is idle.
-        assertThat(rows).anyMatch(row -> row.startsWith("5 accounts, 2 rows not shown; taskclock used "));
+        assertThat(rows.get(7)).contains("2:00:00      0.5  tenant=globex").endsWith(" virtual-7 (virtual)");
+        assertThat(rows.get(8)).contains("3.0      0.5  tenant=acme").endsWith(" worker-2 (102)");
+        // The limit hides one account and one section, and one account is idle.
+        assertThat(rows)
+                .noneMatch(row -> row.contains("worker-3"))
+                .anyMatch(row -> row.startsWith("5 accounts, 2 rows not shown; taskclock used "));
         assertThat(interval(1).accounts()).hasSize(ACCOUNTS);
 
         assertThat(options("--accounts", "-f", "^endpoint=", "--csv")
@@ -282,7 +295,12 @@ class AccountViewTest {
                 .hasSize(2)
                 .allMatch(line -> line.contains(",account,endpoint="));
         assertThat(options().format(interval(1), ThreadColumn.CPU, new TopText(false, ThreadColumn.CPU, false)))
-                .doesNotContain("tenant=", "endpoint=");
+                .doesNotContain("tenant=", "endpoint=", "P50");
+        assertThat(options("--accounts", "--csv", "-f", "tenant=globex")
+                        .format(List.of(interval(1)), open, ThreadColumn.CPU, text))
+                .matches("[^,]+,4711,,31,virtual-7,section,tenant=globex,.*,500000000,7200000000000,.*\r\n");
+        assertThat(options("--csv").format(List.of(interval(1)), open, ThreadColumn.CPU, text))
+                .doesNotContain(",section,");
     }
 
     @Test

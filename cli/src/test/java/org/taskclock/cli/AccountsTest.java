@@ -146,7 +146,15 @@ class AccountsTest {
                 .lines()
                 .map(line -> JsonParser.parseString(line).getAsJsonObject())
                 .toList();
-        assertThat(rows).allMatch(row -> row.get("kind").getAsString().equals("account"));
+        JsonObject section = rows.get(rows.size() - 1);
+        assertThat(section.get("kind").getAsString()).isEqualTo("section");
+        assertThat(section.get("pool").getAsString()).isEqualTo("tenant=batch");
+        assertThat(section.get("name").getAsString()).isEqualTo("long-query");
+        assertThat(section.get("openNanos").getAsLong())
+                .isGreaterThan(section.get("totalNanos").getAsLong());
+        assertThat(rows)
+                .filteredOn(row -> !row.get("kind").getAsString().equals("section"))
+                .allMatch(row -> row.get("kind").getAsString().equals("account"));
         assertThat(rows)
                 .extracting(row -> row.get("name").getAsString())
                 .contains("tenant=acme", "tenant=batch", "tenant=(unaccounted)", "endpoint=/orders");
@@ -160,6 +168,24 @@ class AccountsTest {
                         + acme.get("systemNanos").getAsLong())
                 .isLessThan(acme.get("totalNanos").getAsLong());
         assertThat(acme.get("tid").isJsonNull()).isTrue();
+    }
+
+    @Test
+    void shouldRecordAccountsOfAProgramWithoutTheAgent() throws Exception {
+        String file = directory.resolve("recording.gz").toString();
+        run(Main.OK, "record", pid, "500ms", "-o", file, "--for", "3s", "--accounts");
+        String out = run(Main.OK, "replay", file, "--accounts").out();
+        assertThat(out).contains(" tenant=acme\n", " endpoint=/orders\n", "SECT/s");
+        List<String> lines = run(Main.OK, "replay", file, "--accounts", "--csv", "--filter", "tenant=acme")
+                .out()
+                .lines()
+                .toList();
+        int sections = List.of(lines.get(0).split(",", -1)).indexOf("sections");
+        assertThat(lines.subList(1, lines.size())).isNotEmpty().anySatisfy(line -> assertThat(
+                        Integer.parseInt(line.split(",", -1)[sections]))
+                .isPositive());
+        assertThat(run(Main.USAGE, "record", pid, "--accounts", "--no-attach").err())
+                .contains("--accounts requires attaching: remove --no-attach");
     }
 
     @Test

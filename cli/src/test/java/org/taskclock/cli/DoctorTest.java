@@ -150,6 +150,13 @@ class DoctorTest {
     }
 
     @Test
+    void shouldPrintWhetherContextsArePublishedIfTheyAreRequested() {
+        assertThat(DoctorText.context("off")).isEmpty();
+        assertThat(DoctorText.context("off: it is taken"))
+                .isEqualTo("context       off: it is taken" + System.lineSeparator());
+    }
+
+    @Test
     void shouldPrintEverySection() throws Exception {
         CliResult child = CliResult.run(FAST_OPTION, "-Dtaskclock.backend=mxbean", "doctor");
         assertThat(child.exitCode()).as(child.out()).isZero();

@@ -45,7 +45,8 @@ class OutputOptionsTest {
         List<Interval> intervals = List.of(
                 interval(1, 10 * SECOND, "light", SECOND, 20), interval(2, SECOND, "heavy", 9 * SECOND / 10, 10));
         for (ThreadColumn column : List.of(ThreadColumn.CPU, ThreadColumn.USER, ThreadColumn.VOLUNTARY)) {
-            String text = new OutputOptions().format(intervals, column, new TopText(false, ThreadColumn.CPU, false));
+            String text = new OutputOptions()
+                    .format(intervals, List.of(), column, new TopText(false, ThreadColumn.CPU, false));
             assertThat(text.indexOf("heavy")).as(column.name()).isPositive().isLessThan(text.indexOf("light"));
         }
     }

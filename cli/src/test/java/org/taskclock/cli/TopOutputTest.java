@@ -28,10 +28,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.internal.JdkVersions;
+import org.taskclock.metrics.PoolKey;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.GarbageCollection;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
+import org.taskclock.monitor.usage.SectionUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
 /** What {@code top} and {@code replay} print for programs, and the averages at the end of text output. */
@@ -128,6 +133,32 @@ class TopOutputTest {
         } finally {
             assertThat(CliResult.runHere("detach", pid).exitCode()).isEqualTo(Main.OK);
         }
+    }
+
+    @Test
+    void shouldPrintAccountsAndOpenSectionsThatMatchTheSchema() throws Exception {
+        String type = "tenant";
+        Interval interval = SyntheticJvm.interval(4711, 1);
+        AgentReport.Section open = new AgentReport.Section(type, "acme", "worker-2", 31, 102, 3_000, 2_000);
+        JsonObject row = validate(RowFormat.json(RowFormat.row(interval, open)));
+        assertThat(has(row, "kind", "section")).isTrue();
+        assertThat(has(row, "pool", "tenant=acme")).isTrue();
+        assertThat(row.get("tid").getAsInt()).isEqualTo(102);
+        assertThat(row.get("openNanos").getAsLong()).isEqualTo(3_000);
+        assertThat(row.get("totalNanos").getAsLong()).isEqualTo(2_000);
+        AgentReport.Section virtual = new AgentReport.Section(type, "acme", "", 31, -1, 3_000, -1);
+        row = validate(RowFormat.json(RowFormat.row(interval, virtual)));
+        assertThat(row.get("tid").isJsonNull()).isTrue();
+        assertThat(row.get("totalNanos").isJsonNull()).isTrue();
+        ThreadUsage account = ThreadUsage.ofGroup(4711, new PoolKey("tenant=acme", ThreadKind.ACCOUNT), 0)
+                .cpu(5_000, 4_000)
+                .sections(new SectionUsage(7, 600, 900))
+                .build();
+        row = validate(RowFormat.json(RowFormat.row(interval, account)));
+        assertThat(row.get("sections").getAsLong()).isEqualTo(7);
+        assertThat(row.get("p50Nanos").getAsLong()).isEqualTo(600);
+        assertThat(row.get("p99Nanos").getAsLong()).isEqualTo(900);
+        assertThat(row.get("openNanos").isJsonNull()).isTrue();
     }
 
     private static boolean has(JsonObject row, String member, String value) {
@@ -260,7 +291,8 @@ class TopOutputTest {
                 interval.totals(),
                 List.of(new Finding(new GarbageCollection(), 0, evil, List.of(evil))),
                 List.of(evil));
-        String text = new TopText(false, ThreadColumn.CPU, false).format(List.of(hostile), hostile.threads());
+        String text =
+                new TopText(false, ThreadColumn.CPU, false).format(List.of(hostile), hostile.threads(), List.of());
         assertThat(text).doesNotContain("\u001b", "\u202e").contains("! gc: evil?[2J?name?\n");
     }
 

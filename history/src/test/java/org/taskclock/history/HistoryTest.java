@@ -5,6 +5,7 @@ package org.taskclock.history;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -69,6 +70,23 @@ class HistoryTest {
             assertThat(jvms.get(0).cpuNanos())
                     .isEqualTo(Arrays.stream(series.totals().userNanos()).sum() + 100);
             assertThat(history.status().problem()).isNull();
+        }
+    }
+
+    /** A JVM ended after its last sample, although the time in its key is written only once a minute. */
+    @Test
+    void shouldReturnTheTimeOfTheLastSample() throws Exception {
+        try (StepwiseHistory history = new StepwiseHistory(directory)) {
+            for (int i = 1; i <= 50; i++) {
+                history.add(Samples.sample(
+                        JVM, start.plusSeconds(i), List.of(Samples.pool("worker-#", 100, 10)), List.of()));
+                history.writeAll();
+            }
+            try (Connection connection = history.database.reader()) {
+                List<JvmHistory> jvms = HostReader.jvms(connection, start, start.plusSeconds(60));
+                assertThat(jvms).hasSize(1);
+                assertThat(jvms.get(0).lastSeen()).isEqualTo(start.plusSeconds(50));
+            }
         }
     }
 

@@ -3,14 +3,11 @@
 package org.taskclock.metrics;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
-import org.taskclock.AccountReading;
 import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
-import org.taskclock.Distribution;
+import org.taskclock.metrics.JvmUsage.ContainerUsage;
 
 /**
  * The metrics of a JVM, as docs/metrics.md defines them. Names, units, and attributes follow OpenTelemetry's semantic
@@ -25,28 +22,18 @@ public enum Metric {
             "s",
             "CPU time used by the threads of the JVM.",
             List.of(Metric.POOL, Metric.KIND, Metric.MODE),
-            usage -> {
-                List<Point> points = new ArrayList<>();
-                for (PoolUsage pool : usage.pools()) {
-                    points.add(
-                            seconds(pool.userNanos(), pool.pool(), pool.kind().label(), "user"));
-                    points.add(
-                            seconds(pool.systemNanos(), pool.pool(), pool.kind().label(), "system"));
-                }
-                return points;
-            }),
+            usage -> Points.each(
+                    usage.pools(),
+                    pool -> List.of(
+                            Points.pool(pool, pool.userNanos(), 1e9, "user"),
+                            Points.pool(pool, pool.systemNanos(), 1e9, "system")))),
     THREAD_COUNT(
             "jvm.thread.count",
             Type.UP_DOWN_COUNTER,
             "{thread}",
             "Number of live threads, including those of the JVM itself and native ones.",
             List.of(Metric.POOL, Metric.KIND),
-            usage -> {
-                List<Point> points = new ArrayList<>();
-                for (PoolUsage pool : usage.pools())
-                    points.add(new Point(List.of(pool.pool(), pool.kind().label()), pool.threads()));
-                return points;
-            }),
+            usage -> Points.each(usage.pools(), pool -> List.of(Points.pool(pool, pool.threads(), 1)))),
     VIRTUAL_THREAD_COUNT(
             "jvm.thread.virtual.count",
             Type.UP_DOWN_COUNTER,
@@ -79,91 +66,70 @@ public enum Metric {
             "s",
             "Time that threads of the JVM were ready to run but had no processor.",
             List.of(Metric.POOL, Metric.KIND),
-            usage -> {
-                List<Point> points = new ArrayList<>();
-                for (PoolUsage pool : usage.pools())
-                    if (pool.waitNanos() >= 0)
-                        points.add(seconds(
-                                pool.waitNanos(), pool.pool(), pool.kind().label()));
-                return points;
-            }),
+            usage -> Points.each(usage.pools(), pool -> Points.known(Points.pool(pool, pool.waitNanos(), 1e9)))),
     THREAD_CONTEXT_SWITCHES(
             "jvm.thread.context_switches",
             Type.COUNTER,
             "{context_switch}",
             "Number of times that threads of the JVM left a processor.",
             List.of(Metric.POOL, Metric.KIND, "process.context_switch.type"),
-            usage -> {
-                List<Point> points = new ArrayList<>();
-                for (PoolUsage pool : usage.pools()) {
-                    if (pool.voluntary() < 0 || pool.involuntary() < 0) continue;
-                    String kind = pool.kind().label();
-                    points.add(new Point(List.of(pool.pool(), kind, "voluntary"), pool.voluntary()));
-                    points.add(new Point(List.of(pool.pool(), kind, "involuntary"), pool.involuntary()));
-                }
-                return points;
-            }),
+            usage -> Points.each(
+                    usage.pools(),
+                    pool -> pool.voluntary() < 0 || pool.involuntary() < 0
+                            ? List.of()
+                            : List.of(
+                                    Points.pool(pool, pool.voluntary(), 1, "voluntary"),
+                                    Points.pool(pool, pool.involuntary(), 1, "involuntary")))),
     THREAD_YIELD_COUNT(
             "jvm.thread.yield.count",
             Type.COUNTER,
             "{yield}",
             "Number of calls of Thread.yield.",
             List.of(Metric.POOL, Metric.KIND),
-            usage -> {
-                List<Point> points = new ArrayList<>();
-                for (PoolUsage pool : usage.pools())
-                    if (pool.yields() >= 0)
-                        points.add(new Point(List.of(pool.pool(), pool.kind().label()), pool.yields()));
-                return points;
-            }),
+            usage -> Points.each(usage.pools(), pool -> Points.known(Points.pool(pool, pool.yields(), 1)))),
     ACCOUNT_CPU_TIME(
             "taskclock.account.cpu.time",
             Type.COUNTER,
             "s",
             "CPU time used for a named account, such as a tenant.",
             List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME, Metric.MODE),
-            usage -> {
-                List<Point> points = new ArrayList<>();
-                for (AccountUsage account : usage.accounts()) {
-                    points.add(seconds(account.userNanos(), account.type(), account.name(), "user"));
-                    points.add(seconds(account.systemNanos(), account.type(), account.name(), "system"));
-                }
-                return points;
-            }),
+            usage -> Points.each(
+                    usage.accounts(),
+                    account -> List.of(
+                            Points.seconds(account.userNanos(), account.type(), account.name(), "user"),
+                            Points.seconds(account.systemNanos(), account.type(), account.name(), "system")))),
     ACCOUNT_WAIT_TIME(
             "taskclock.account.wait.time",
             Type.COUNTER,
             "s",
             "Time that threads that worked for a named account were ready to run but had no processor.",
             List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
-            usage -> accounts(usage, AccountUsage::waitNanos, 1e9)),
+            usage -> Points.accounts(usage, AccountUsage::waitNanos, 1e9)),
     ACCOUNT_ALLOCATED(
             "taskclock.account.allocated",
             Type.COUNTER,
             "By",
             "Bytes of heap allocated for a named account.",
             List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
-            usage -> accounts(usage, AccountUsage::allocatedBytes, 1)),
+            usage -> Points.accounts(usage, AccountUsage::allocatedBytes, 1)),
     ACCOUNT_SECTIONS(
             "taskclock.account.sections",
             Type.COUNTER,
             "{section}",
             "Number of sections, such as requests, of a named account.",
             List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
-            usage -> accounts(usage, AccountUsage::sections, 1)),
+            usage -> Points.accounts(usage, AccountUsage::sections, 1)),
     ACCOUNT_SECTION_CPU_TIME(
             "taskclock.account.section.cpu.time",
             Type.HISTOGRAM,
             "s",
             "CPU time of each closed section of a named account.",
             List.of(Metric.ACCOUNT_TYPE, Metric.ACCOUNT_NAME),
-            usage -> {
-                List<Point> points = new ArrayList<>();
-                for (AccountUsage account : usage.accounts())
-                    if (account.distribution() != null)
-                        points.add(histogram(account.distribution(), account.type(), account.name()));
-                return points;
-            }),
+            usage -> Points.each(
+                    usage.accounts(),
+                    account -> account.distribution() == null
+                            ? List.of()
+                            : List.of(Points.histogram(account.distribution(), account.type(), account.name())))),
     PROCESS_CPU_TIME(
             "process.cpu.time",
             Type.COUNTER,
@@ -174,7 +140,9 @@ public enum Metric {
                 CpuTime process = usage.process();
                 return process.cpuNanos() < 0
                         ? List.of()
-                        : List.of(seconds(process.userNanos(), "user"), seconds(process.systemNanos(), "system"));
+                        : List.of(
+                                Points.seconds(process.userNanos(), "user"),
+                                Points.seconds(process.systemNanos(), "system"));
             }),
     CONTAINER_CPU_TIME(
             "container.cpu.time",
@@ -182,45 +150,35 @@ public enum Metric {
             "s",
             "Total CPU time consumed.",
             List.of(),
-            usage -> usage.container() == null
-                    ? List.of()
-                    : List.of(seconds(usage.container().cpuNanos()))),
+            usage -> Points.container(usage, container -> container.cpuNanos() / 1e9)),
     CONTAINER_CPU_THROTTLED_TIME(
             "container.cpu.throttled.time",
             Type.COUNTER,
             "s",
             "Time that the CPU limit kept the container from running, added up over processors.",
             List.of(),
-            usage -> usage.container() == null || usage.container().throttledNanos() < 0
-                    ? List.of()
-                    : List.of(seconds(usage.container().throttledNanos()))),
+            usage -> Points.container(usage, container -> container.throttledNanos() / 1e9)),
     CONTAINER_CPU_PERIODS(
             "container.cpu.periods",
             Type.COUNTER,
             "{period}",
             "Periods of the CPU limit of the container in which it ran.",
             List.of(),
-            usage -> usage.container() == null || usage.container().periods() < 0
-                    ? List.of()
-                    : List.of(new Point(List.of(), usage.container().periods()))),
+            usage -> Points.container(usage, ContainerUsage::periods)),
     CONTAINER_CPU_THROTTLED_PERIODS(
             "container.cpu.throttled.periods",
             Type.COUNTER,
             "{period}",
             "Periods in which the container was kept from running because it had used up its CPU limit.",
             List.of(),
-            usage -> usage.container() == null || usage.container().throttledPeriods() < 0
-                    ? List.of()
-                    : List.of(new Point(List.of(), usage.container().throttledPeriods()))),
+            usage -> Points.container(usage, ContainerUsage::throttledPeriods)),
     CONTAINER_CPU_LIMIT(
             "container.cpu.limit",
             Type.GAUGE,
             "{cpu}",
             "CPU limit of the container, in processors.",
             List.of(),
-            usage -> usage.container() == null || usage.container().limit() <= 0
-                    ? List.of()
-                    : List.of(new Point(List.of(), usage.container().limit())));
+            usage -> Points.container(usage, container -> container.limit() <= 0 ? -1 : container.limit()));
 
     /** How the values of a metric change, as in OpenTelemetry. */
     public enum Type {
@@ -248,9 +206,6 @@ public enum Metric {
     /** The upper bounds of the buckets of histograms, in seconds: from 10 us to 100 s, more of them in between. */
     public static final List<Double> BOUNDS =
             List.of(1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0);
-
-    private static final long[] BOUNDS_NANOS =
-            BOUNDS.stream().mapToLong(bound -> Math.round(bound * 1e9)).toArray();
 
     private static final String POOL = "jvm.thread.pool.name";
     private static final String KIND = "jvm.thread.kind";
@@ -306,27 +261,5 @@ public enum Metric {
     /** Returns the values, at most one for each combination of attributes; none if the metric is unknown. */
     public List<Point> points(JvmUsage usage) {
         return points.apply(usage);
-    }
-
-    private static List<Point> accounts(JvmUsage usage, ToLongFunction<AccountUsage> value, double unit) {
-        List<Point> points = new ArrayList<>();
-        for (AccountUsage account : usage.accounts()) {
-            long number = value.applyAsLong(account);
-            // The time outside sections has neither.
-            if (number >= 0 && !account.name().equals(AccountReading.UNACCOUNTED))
-                points.add(new Point(List.of(account.type(), account.name()), number / unit));
-        }
-        return points;
-    }
-
-    /** An observation just below a bound may count for the next bucket, see {@link Distribution#countBelow}. */
-    private static Point histogram(Distribution sections, String... attributes) {
-        List<Long> counts =
-                Arrays.stream(sections.countsBetween(BOUNDS_NANOS)).boxed().toList();
-        return new Point(List.of(attributes), sections.sumNanos() / 1e9, counts);
-    }
-
-    private static Point seconds(long nanos, String... attributes) {
-        return new Point(List.of(attributes), nanos / 1e9);
     }
 }

@@ -28,7 +28,7 @@ final class ApiDescription {
                 new InputStreamReader(ApiDescription.class.getResourceAsStream(FILE), StandardCharsets.UTF_8)) {
             JsonObject root = JsonParser.parseReader(in).getAsJsonObject();
             JsonObject schemas = root.getAsJsonObject("components").getAsJsonObject("schemas");
-            IntervalJson.describe(schemas.getAsJsonObject("Thread"));
+            IntervalJson.describe(schemas);
             return root;
         } catch (IOException e) {
             throw new UncheckedIOException(e); // it is in the same jar

@@ -97,12 +97,7 @@ final class IntervalJson {
     private void writeThread(ThreadUsage thread) throws IOException {
         JavaStatus java = thread.java();
         json.beginObject();
-        for (ThreadColumn column : ThreadColumn.values()) {
-            if (!isMember(column)) continue;
-            json.name(column.member);
-            if (column.hasText()) json.value(column.exactText(thread));
-            else json.value(number(column, thread));
-        }
+        for (ThreadColumn column : ThreadColumn.values()) if (isMember(column, false)) writeMember(column, thread);
         json.name("waited").value(percent(java.waitedNanos()));
         json.name("lockClass").value(java.lockClass().isEmpty() ? null : java.lockClass());
         json.name("lockId").value(java.lockId().isEmpty() ? null : java.lockId());
@@ -118,11 +113,15 @@ final class IntervalJson {
         json.beginObject();
         json.name("type").value(key.type());
         json.name("name").value(key.name());
-        json.name("cpu").value(percent(account.cpuNanos()));
-        json.name("user").value(percent(account.userNanos()));
-        json.name("system").value(percent(account.systemNanos()));
-        json.name("wait").value(percent(account.waitNanos()));
+        for (ThreadColumn column : ThreadColumn.values())
+            if (isMember(column, true) && column != ThreadColumn.NAME) writeMember(column, account);
         json.endObject();
+    }
+
+    private void writeMember(ThreadColumn column, ThreadUsage usage) throws IOException {
+        json.name(column.member);
+        if (column.hasText()) json.value(column.exactText(usage));
+        else json.value(number(column, usage));
     }
 
     private void writeSection(AgentReport.Section section) throws IOException {
@@ -142,6 +141,7 @@ final class IntervalJson {
             case ID -> column.amount(thread);
             case RATE -> Json.known(column.amount(thread));
             case BYTES -> Json.known(Math.round(column.value(thread, interval)));
+            case DURATION -> column.amount(thread) < 0 ? null : column.amount(thread) / NANOS_PER_SECOND;
             default -> {
                 double value = column.value(thread, interval);
                 yield value < 0 ? null : Math.round(100 * value) / 100.0;
@@ -149,9 +149,9 @@ final class IntervalJson {
         };
     }
 
-    /** Returns whether threads have this column. The process is that of the interval. */
-    private static boolean isMember(ThreadColumn column) {
-        return column.member != null && column != ThreadColumn.PID;
+    /** Returns whether accounts, or else threads, have this column. The process is that of the interval. */
+    private static boolean isMember(ThreadColumn column, boolean account) {
+        return column.member != null && column.isOf(account) && column != ThreadColumn.PID;
     }
 
     /** Writes the columns of the table of threads, in which the page shows intervals. */
@@ -167,17 +167,24 @@ final class IntervalJson {
             json.name("member").value(column.member);
             json.name("width").value(column.width);
             json.name("rank").value(column.rank);
+            json.name("threads").value(column.isOf(false));
+            json.name("accounts").value(column.isOf(true));
             json.name("needsDumps").value(column.isJavaStatus());
             json.endObject();
         }
         json.endArray();
     }
 
-    /** Adds the members of columns that the description of a thread lacks. */
-    static void describe(JsonObject thread) {
-        JsonObject properties = thread.getAsJsonObject("properties");
+    /** Adds the members of columns that the descriptions of threads and accounts lack. */
+    static void describe(JsonObject schemas) {
+        describe(schemas.getAsJsonObject("Thread"), false);
+        describe(schemas.getAsJsonObject("Account"), true);
+    }
+
+    private static void describe(JsonObject row, boolean account) {
+        JsonObject properties = row.getAsJsonObject("properties");
         for (ThreadColumn column : ThreadColumn.values()) {
-            if (!isMember(column) || properties.has(column.member)) continue;
+            if (!isMember(column, account) || properties.has(column.member)) continue;
             JsonArray types = new JsonArray();
             types.add(column.hasText() ? "string" : "number");
             types.add("null");
@@ -185,7 +192,7 @@ final class IntervalJson {
             member.add("type", types);
             member.addProperty("description", column.help);
             properties.add(column.member, member);
-            thread.getAsJsonArray("required").add(column.member);
+            row.getAsJsonArray("required").add(column.member);
         }
     }
 }

@@ -273,6 +273,7 @@ public final class AgentClient {
         return used.change()
                 .cpu(Math.round(used.cpuNanos() * share), Math.round(used.userNanos() * share))
                 .waited(used.waitNanos() < 0 ? -1 : Math.round(used.waitNanos() * share))
+                .sections(used.sections().scaled(share))
                 .build();
     }
 

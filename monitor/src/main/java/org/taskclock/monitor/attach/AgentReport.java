@@ -18,10 +18,7 @@ import org.taskclock.Distribution;
 import org.taskclock.PoolName;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.AccountKey;
-import org.taskclock.metrics.PoolKey;
-import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
-import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
 public record AgentReport(
@@ -152,20 +149,6 @@ public record AgentReport(
             List<Long> distribution) {
         public AccountKey key() {
             return new AccountKey(type, name);
-        }
-
-        /**
-         * Returns what the account has used since an earlier report.
-         *
-         * @param before its usage in that report
-         */
-        public ThreadUsage since(int pid, AccountUsage before) {
-            long cpu = Math.max(0, cpuNanos - before.cpuNanos());
-            return ThreadUsage.ofGroup(pid, new PoolKey(key().pool(), ThreadKind.ACCOUNT), 0)
-                    .cpu(cpu, Math.max(0, Math.min(cpu, userNanos - before.userNanos())))
-                    .waited(waitNanos < 0 ? -1 : Math.max(0, waitNanos - Math.max(0, before.waitNanos())))
-                    .total(cpuNanos, -1)
-                    .build();
         }
 
         /** Returns the same as a reading in the JVM would. */

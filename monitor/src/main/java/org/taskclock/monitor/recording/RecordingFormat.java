@@ -6,7 +6,6 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
-import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.time.Instant;
@@ -20,7 +19,6 @@ import java.util.Objects;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
-import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -44,18 +42,6 @@ final class RecordingFormat {
     static final String END = "{\"end\":\"";
 
     private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
-    /** The elements of a row, in order. */
-    private static final List<String> ROW = List.of(
-            "thread",
-            "cpuNanos",
-            "userNanos",
-            "waitNanos",
-            "voluntary",
-            "involuntary",
-            "state",
-            "threads",
-            "totalNanos",
-            "java");
 
     /**
      * The first line of each block.
@@ -66,7 +52,7 @@ final class RecordingFormat {
     record Header(
             String format, String id, String started, String made, Map<String, String> machine, List<String> row) {
         static Header of(String id, Instant started, String made, Map<String, String> machine) {
-            return new Header(NAME + "/" + VERSION, id, started.toString(), made, machine, ROW);
+            return new Header(NAME + "/" + VERSION, id, started.toString(), made, machine, UsageRow.NAMES);
         }
     }
 
@@ -105,6 +91,7 @@ final class RecordingFormat {
     String encode(Interval interval) {
         StringBuilder text = new StringBuilder();
         JsonArray rows = new JsonArray();
+        JsonArray sections = new JsonArray();
         Map<RecordedThread, Integer> seen = new HashMap<>();
         List<ThreadUsage> usages = new ArrayList<>(interval.threads());
         usages.addAll(interval.accounts());
@@ -121,7 +108,9 @@ final class RecordingFormat {
             if (usage.cpuNanos() <= 0 && !hasChanged(usage, before)) continue;
             // Readers add the CPU time of each row to the previous total.
             long totalBefore = before == null ? RecordedThread.totalBefore(usage) : before.totalNanos();
-            rows.add(row(number, usage, RecordedThread.sum(totalBefore, usage.cpuNanos()) == usage.totalNanos()));
+            if (usage.sections().count() >= 0) sections.add(UsageRow.encodeSections(number, usage.sections()));
+            rows.add(UsageRow.encode(
+                    number, usage, RecordedThread.sum(totalBefore, usage.cpuNanos()) == usage.totalNanos()));
         }
         JsonArray gone = new JsonArray();
         numbers.forEach((identity, number) -> {
@@ -143,6 +132,7 @@ final class RecordingFormat {
                 .getAsJsonObject();
         line.add("rows", rows);
         line.add("gone", gone);
+        if (!sections.isEmpty()) line.add("sections", sections);
         JsonArray ended = endedPools.encode(interval.endedPools());
         if (!ended.isEmpty()) line.add("ended", ended);
         return text.append(GSON.toJson(line)).append('\n').toString();
@@ -169,23 +159,6 @@ final class RecordingFormat {
                 line.addProperty("watchedFromNanos", RecordedThread.watchedFromNanos(usage));
         }
         return GSON.toJson(line);
-    }
-
-    private static JsonArray row(int number, ThreadUsage usage, boolean totalIsSum) {
-        JsonArray row = new JsonArray();
-        row.add(number);
-        row.add(usage.cpuNanos());
-        row.add(usage.userNanos());
-        row.add(usage.waitNanos());
-        row.add(usage.voluntary());
-        row.add(usage.involuntary());
-        row.add(usage.state());
-        boolean hasJava = !usage.java().equals(JavaStatus.UNKNOWN);
-        if (usage.threads() != 1 || !totalIsSum || hasJava) row.add(usage.threads());
-        if (!totalIsSum) row.add(usage.totalNanos());
-        else if (hasJava) row.add(JsonNull.INSTANCE);
-        if (hasJava) row.add(JavaStatusFormat.encode(usage.java()));
-        return row;
     }
 
     // ---- reading
@@ -219,7 +192,11 @@ final class RecordingFormat {
             if (line.has("thread")) addThread(line);
             if (!line.has("time")) return null;
             for (JsonElement number : line.getAsJsonArray("gone")) last.remove(number.getAsInt());
-            for (JsonElement row : line.getAsJsonArray("rows")) update(row.getAsJsonArray());
+            for (JsonElement element : line.getAsJsonArray("rows")) {
+                JsonArray row = element.getAsJsonArray();
+                last.compute(UsageRow.number(row), (number, before) -> UsageRow.decode(row, before));
+            }
+            UsageRow.decodeSections(line.getAsJsonArray("sections"), last);
             // Versions before this member existed did not record it.
             JsonObject totals = line.getAsJsonObject("totals");
             if (!totals.has("machineUserNanos")) totals.addProperty("machineUserNanos", -1);
@@ -274,27 +251,6 @@ final class RecordingFormat {
     static ThreadKind kind(String name) {
         for (ThreadKind kind : ThreadKind.values()) if (kind.name().equals(name)) return kind;
         return ThreadKind.NATIVE;
-    }
-
-    private void update(JsonArray row) {
-        ThreadUsage usage = last.get(row.get(0).getAsInt());
-        long total = row.size() > 8 && !row.get(8).isJsonNull()
-                ? row.get(8).getAsLong()
-                : RecordedThread.sum(usage.totalNanos(), row.get(1).getAsLong());
-        last.put(
-                row.get(0).getAsInt(),
-                usage.change()
-                        .threads(row.size() > 7 ? row.get(7).getAsInt() : 1)
-                        .cpu(row.get(1).getAsLong(), row.get(2).getAsLong())
-                        .waited(row.get(3).getAsLong())
-                        .switches(row.get(4).getAsLong(), row.get(5).getAsLong())
-                        .state(row.get(6).getAsString().charAt(0))
-                        .total(total, total < 0 ? -1 : total - RecordedThread.watchedFromNanos(usage))
-                        .java(
-                                row.size() > 9
-                                        ? JavaStatusFormat.decode(row.get(9).getAsJsonArray())
-                                        : JavaStatus.UNKNOWN)
-                        .build());
     }
 
     private static <T> T parse(String line, Class<T> type) throws IOException {

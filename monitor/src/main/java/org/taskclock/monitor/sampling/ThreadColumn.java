@@ -2,8 +2,10 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.sampling;
 
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.taskclock.monitor.usage.Json;
@@ -15,43 +17,54 @@ import org.taskclock.monitor.usage.ThreadUsage;
  */
 @SuppressWarnings("ImmutableEnumChecker") // the functions are immutable
 public enum ThreadColumn {
-    PID("PID", Unit.ID, 4, "process id", ThreadUsage::pid),
-    TID("TID", Unit.ID, 3, "kernel thread id", ThreadUsage::tid),
+    PID("PID", ColumnUnit.ID, 4, "process id", ThreadUsage::pid),
+    TID("TID", ColumnUnit.ID, 3, "kernel thread id", ThreadUsage::tid),
     STATE(
             "S",
-            Unit.STATE,
+            ColumnUnit.STATE,
             1,
             8,
             "R running or runnable, S sleeping, D uninterruptible sleep in the kernel, T stopped",
             "state",
             thread -> String.valueOf(thread.state() > ' ' && thread.state() < 0x7f ? thread.state() : '?'),
             ThreadColumn::procState),
-    CPU("CPU%", Unit.PERCENT, 0, "user plus system time; 100 % is one processor", ThreadUsage::cpuNanos),
-    USER("USER%", Unit.PERCENT, 1, "CPU time in user mode", ThreadUsage::userNanos),
-    SYSTEM("SYS%", Unit.PERCENT, 2, "CPU time in the kernel", ThreadUsage::systemNanos),
-    LIMIT("LIM%", Unit.LIMIT, 11, "CPU% relative to the container's limit", ThreadUsage::cpuNanos),
-    WAIT("WAIT%", Unit.PERCENT, 5, "runnable, but waiting for a processor", ThreadUsage::waitNanos),
-    VOLUNTARY("VOL/s", Unit.RATE, 7, "voluntary context switches: the thread blocked", ThreadUsage::voluntary),
+    CPU("CPU%", ColumnUnit.PERCENT, 0, "user plus system time; 100 % is one processor", ThreadUsage::cpuNanos),
+    USER("USER%", ColumnUnit.PERCENT, 1, "CPU time in user mode", ThreadUsage::userNanos),
+    SYSTEM("SYS%", ColumnUnit.PERCENT, 2, "CPU time in the kernel", ThreadUsage::systemNanos),
+    LIMIT("LIM%", ColumnUnit.LIMIT, 11, "CPU% relative to the container's limit", ThreadUsage::cpuNanos),
+    WAIT("WAIT%", ColumnUnit.PERCENT, 5, "runnable, but waiting for a processor", ThreadUsage::waitNanos),
+    VOLUNTARY("VOL/s", ColumnUnit.RATE, 7, "voluntary context switches: the thread blocked", ThreadUsage::voluntary),
     INVOLUNTARY(
             "INV/s",
-            Unit.RATE,
+            ColumnUnit.RATE,
             6,
             "involuntary context switches: time slice used up, preempted or yielded",
             ThreadUsage::involuntary),
     ALLOCATION(
             "ALLOC/s",
-            Unit.BYTES,
+            ColumnUnit.BYTES,
             13,
             "bytes allocated, in units of 1024 (from rounded totals)",
             thread -> thread.java().allocatedBytes()),
-    TIME("TIME", Unit.SECONDS, 10, "CPU time since the thread started", "total", ThreadUsage::totalNanos),
-    WATCHED("+TIME", Unit.SECONDS, 12, "the part of TIME since watching began", ThreadUsage::watchedNanos),
-    BAR("", Unit.DRAWING, 8, 9, "user and system time; a full bar is one processor"),
-    RECENT("RECENT", Unit.DRAWING, 6, 8, "CPU usage in the last intervals or the range shown, newest at the right"),
-    RISE("RISE", Unit.DIFFERENCE, 6, 2, "how much CPU% exceeds its median in the previous intervals"),
+    SECTIONS("SECT/s", ColumnUnit.RATE, 3, "sections that were closed, such as requests", thread -> thread.sections()
+            .count()),
+    P50("P50", ColumnUnit.DURATION, 4, "median CPU time of these sections", thread -> thread.sections()
+            .p50Nanos()),
+    P99("P99", ColumnUnit.DURATION, 4, "99th percentile of the CPU time of these sections", thread -> thread.sections()
+            .p99Nanos()),
+    TIME("TIME", ColumnUnit.SECONDS, 10, "CPU time since the thread started", "total", ThreadUsage::totalNanos),
+    WATCHED("+TIME", ColumnUnit.SECONDS, 12, "the part of TIME since watching began", ThreadUsage::watchedNanos),
+    BAR("", ColumnUnit.DRAWING, 8, 9, "user and system time; a full bar is one processor"),
+    RECENT(
+            "RECENT",
+            ColumnUnit.DRAWING,
+            6,
+            8,
+            "CPU usage in the last intervals or the range shown, newest at the right"),
+    RISE("RISE", ColumnUnit.DIFFERENCE, 6, 2, "how much CPU% exceeds its median in the previous intervals"),
     JSTATE(
             "JSTATE",
-            Unit.TEXT,
+            ColumnUnit.TEXT,
             8,
             11,
             "Java state: BLOCKED waits for a monitor; TIMED is TIMED_WAITING",
@@ -60,11 +73,11 @@ public enum ThreadColumn {
             thread -> known(thread.java().stateName())),
     BLOCKED(
             "~BLK%",
-            Unit.ESTIMATE, 12, "estimated time in which the thread waited for locks", thread -> thread.java()
+            ColumnUnit.ESTIMATE, 12, "estimated time in which the thread waited for locks", thread -> thread.java()
                     .blockedNanos()),
     BLOCKED_BY(
             "BLOCKED BY",
-            Unit.TEXT,
+            ColumnUnit.TEXT,
             16,
             11,
             "owner of the lock that the thread waits for; in parentheses, the lock's class",
@@ -73,63 +86,16 @@ public enum ThreadColumn {
             thread -> known(thread.java().owner())),
     KIND(
             "KIND",
-            Unit.TEXT,
+            ColumnUnit.TEXT,
             7,
             12,
             "java, carrier, virtual, gc, jit, vm, native",
             "kind",
             ThreadUsage::kindLabel,
             thread -> thread.kind().label()),
-    JAVA("JAVA", Unit.ID, 13, "Java thread id", "javaId", ThreadUsage::javaId),
+    JAVA("JAVA", ColumnUnit.ID, 13, "Java thread id", "javaId", ThreadUsage::javaId),
     POOL("POOL", 24, 14, "thread name with numbers replaced by #", ThreadUsage::pool),
     NAME("NAME", 0, -1, "thread, or pool with its number of threads; ~ marks a truncated name", ThreadUsage::name);
-
-    /** What a column's amount is, and how it is shown. */
-    public enum Unit {
-        /** A number that identifies something; 0 if there is none. */
-        ID(7),
-        /** Nanoseconds, shown in percent of the interval. */
-        PERCENT(5),
-        /** Nanoseconds, shown in percent of the interval, that were estimated. */
-        ESTIMATE(5),
-        /** Nanoseconds, shown in percent of the CPU time that the container may use. */
-        LIMIT(5),
-        /** Events in the interval, shown per second. */
-        RATE(5),
-        /** Bytes in the interval, shown per second. */
-        BYTES(7),
-        /** Nanoseconds, shown in seconds. */
-        SECONDS(7),
-        /** A letter; running threads come first. */
-        STATE(1),
-        TEXT(0),
-        /** A number with a sign, which follows from earlier intervals. */
-        DIFFERENCE(6),
-        DRAWING(0);
-
-        private final int width;
-
-        Unit(int width) {
-            this.width = width;
-        }
-
-        /** Returns whether the lowest value comes first. */
-        public boolean isAscending() {
-            return this == TEXT || this == ID;
-        }
-
-        private double shown(long amount, Interval interval) {
-            if (amount < 0) return -1;
-            double cores = interval.totals().containerCores();
-            return switch (this) {
-                case PERCENT, ESTIMATE -> interval.percent(amount);
-                case LIMIT -> cores <= 0 ? -1 : interval.percent(amount) / cores;
-                case RATE, BYTES -> amount * 1e9 / interval.intervalNanos();
-                case SECONDS -> amount / 1e9;
-                default -> amount;
-            };
-        }
-    }
 
     /** A value of a row of JSON or CSV; null if it is unknown. */
     public interface Value {
@@ -143,6 +109,13 @@ public enum ThreadColumn {
      */
     public record Member(String name, String type, Value value) {}
 
+    /** The columns that only named accounts have. */
+    private static final Set<ThreadColumn> ONLY_ACCOUNTS = EnumSet.of(SECTIONS, P50, P99);
+
+    /** The columns that named accounts have. */
+    private static final Set<ThreadColumn> ACCOUNTS =
+            EnumSet.of(PID, CPU, USER, SYSTEM, LIMIT, WAIT, SECTIONS, P50, P99, TIME, BAR, RECENT, RISE, NAME);
+
     /** The states of /proc/PID/stat. Groups have none. */
     private static final String PROC_STATES = "RSDTtZXIWKP";
 
@@ -150,7 +123,7 @@ public enum ThreadColumn {
     public final String id;
 
     public final String title;
-    public final Unit unit;
+    public final ColumnUnit unit;
 
     /** Width on a terminal. */
     public final int width;
@@ -168,21 +141,22 @@ public enum ThreadColumn {
     private final Function<ThreadUsage, String> text;
     private final Function<ThreadUsage, String> exactText;
 
-    ThreadColumn(String title, Unit unit, int rank, String help, ToLongFunction<ThreadUsage> amount) {
+    ThreadColumn(String title, ColumnUnit unit, int rank, String help, ToLongFunction<ThreadUsage> amount) {
         this(title, unit, rank, help, "", amount);
     }
 
-    ThreadColumn(String title, Unit unit, int rank, String help, String member, ToLongFunction<ThreadUsage> amount) {
+    ThreadColumn(
+            String title, ColumnUnit unit, int rank, String help, String member, ToLongFunction<ThreadUsage> amount) {
         this(title, unit, unit.width, rank, help, member, amount, null, null);
     }
 
     ThreadColumn(String title, int width, int rank, String help, Function<ThreadUsage, String> text) {
-        this(title, Unit.TEXT, width, rank, help, "", text, text);
+        this(title, ColumnUnit.TEXT, width, rank, help, "", text, text);
     }
 
     ThreadColumn(
             String title,
-            Unit unit,
+            ColumnUnit unit,
             int width,
             int rank,
             String help,
@@ -192,14 +166,14 @@ public enum ThreadColumn {
         this(title, unit, width, rank, help, member, null, text, exactText);
     }
 
-    ThreadColumn(String title, Unit unit, int width, int rank, String help) {
+    ThreadColumn(String title, ColumnUnit unit, int width, int rank, String help) {
         this(title, unit, width, rank, help, null, null, null, null);
     }
 
     /** @param member empty if it is the id */
     ThreadColumn(
             String title,
-            Unit unit,
+            ColumnUnit unit,
             int width,
             int rank,
             String help,
@@ -230,13 +204,18 @@ public enum ThreadColumn {
         return this == ALLOCATION || this == JSTATE || this == BLOCKED || this == BLOCKED_BY;
     }
 
+    /** Returns whether the column has a value for a named account, or else for a thread. */
+    public boolean isOf(boolean account) {
+        return account ? ACCOUNTS.contains(this) : !ONLY_ACCOUNTS.contains(this);
+    }
+
     public boolean isSortable() {
-        return unit != Unit.DRAWING;
+        return unit != ColumnUnit.DRAWING;
     }
 
     /** Returns whether a cell is text, and not a number or a drawing. */
     public boolean hasText() {
-        return unit == Unit.TEXT || unit == Unit.STATE;
+        return unit == ColumnUnit.TEXT || unit == ColumnUnit.STATE;
     }
 
     /** Returns what the unit describes, or -1 if it is unknown. */
@@ -276,7 +255,7 @@ public enum ThreadColumn {
                         new Member(member + "Percent", "percent", this::percent),
                         new Member(member + "Nanos", "nanos", known));
             case ESTIMATE -> List.of(new Member(member + "NanosEstimate", "nanos", known));
-            case SECONDS -> List.of(new Member(member + "Nanos", "nanos", known));
+            case SECONDS, DURATION -> List.of(new Member(member + "Nanos", "nanos", known));
             case RATE -> List.of(new Member(member, "count", known));
             case BYTES -> List.of(new Member(this == ALLOCATION ? "allocatedBytes" : member + "Bytes", "count", known));
             case STATE, TEXT -> List.of(new Member(member, "text", (thread, interval) -> exactText(thread)));

@@ -25,6 +25,7 @@ import org.taskclock.metrics.ThreadKind;
  * @param totalNanos CPU time since the thread started; for a group, since the agent counts it
  * @param watchedNanos the part of {@code totalNanos} since watching began
  * @param java what the JVM reports about the thread
+ * @param sections the closed sections of a named account
  */
 public record ThreadUsage(
         int pid,
@@ -43,7 +44,8 @@ public record ThreadUsage(
         char state,
         long totalNanos,
         long watchedNanos,
-        JavaStatus java) {
+        JavaStatus java,
+        SectionUsage sections) {
     /** The columns of a usage. What is not set is unknown. */
     public static final class Builder {
         private final int pid;
@@ -63,6 +65,7 @@ public record ThreadUsage(
         private long totalNanos = -1;
         private long watchedNanos = -1;
         private JavaStatus java = JavaStatus.UNKNOWN;
+        private SectionUsage sections = SectionUsage.UNKNOWN;
 
         private Builder(int pid, int tid, String name, ThreadKind kind, String pool) {
             this.pid = pid;
@@ -129,6 +132,11 @@ public record ThreadUsage(
             return this;
         }
 
+        public Builder sections(SectionUsage closed) {
+            sections = closed;
+            return this;
+        }
+
         public ThreadUsage build() {
             return new ThreadUsage(
                     pid,
@@ -147,7 +155,8 @@ public record ThreadUsage(
                     state,
                     totalNanos,
                     watchedNanos,
-                    java);
+                    java,
+                    sections);
         }
     }
 
@@ -172,7 +181,8 @@ public record ThreadUsage(
                 .switches(voluntary, involuntary)
                 .state(state)
                 .total(totalNanos, watchedNanos)
-                .java(java);
+                .java(java)
+                .sections(sections);
     }
 
     /** Adds what was used in an earlier interval. Everything else stays, such as the number of threads. */
@@ -180,6 +190,7 @@ public record ThreadUsage(
         return change().cpu(Counters.sum(earlier.cpuNanos, cpuNanos), Counters.sum(earlier.userNanos, userNanos))
                 .waited(Counters.sum(earlier.waitNanos, waitNanos))
                 .switches(Counters.sum(earlier.voluntary, voluntary), Counters.sum(earlier.involuntary, involuntary))
+                .sections(sections.plus(earlier.sections))
                 .build();
     }
 

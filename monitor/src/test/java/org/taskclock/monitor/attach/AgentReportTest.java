@@ -15,12 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.AccountReading;
 import org.taskclock.AccountType;
 import org.taskclock.AccountUsage;
 import org.taskclock.CpuAccounts;
 import org.taskclock.CpuSection;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.usage.SectionUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
@@ -125,10 +127,35 @@ class AgentReportTest {
                 .hasSizeGreaterThan(300);
         assertThat(usage.distribution().sumNanos()).isEqualTo(9);
         assertThat(report.openSections().get(0).openNanos()).isEqualTo(5);
-        ThreadUsage since = report.accounts().get(0).since(7, AccountUsage.none("t", "n"));
+        ThreadUsage since = new AccountTotals().advance(7, report.accounts()).get(0);
         assertThat(since.kind()).isEqualTo(ThreadKind.ACCOUNT);
         assertThat(since.pool()).isEqualTo("t=n");
         assertThat(since.cpuNanos()).isEqualTo(20);
+        assertThat(since.sections()).isEqualTo(new SectionUsage(3, 6, 6));
+    }
+
+    @Test
+    void shouldReportOnlyTheSectionsSinceTheLastReport() throws IOException {
+        AccountTotals totals = new AccountTotals();
+        List<SectionUsage> sections = new ArrayList<>();
+        for (String members : List.of(
+                ",\"sections\":1000,\"distribution\":[2,1000]",
+                ",\"sections\":1003,\"distribution\":[2,1001,5,1,7,1]",
+                ",\"sections\":1003,\"distribution\":[2,1001,5,1,7,1]",
+                ",\"sections\":1005")) {
+            AgentReport report = AgentReport.parse(withAccounts(account(members), ""));
+            sections.add(totals.advance(7, report.accounts()).get(0).sections());
+        }
+        assertThat(sections)
+                .containsExactly(
+                        new SectionUsage(1_000, 3, 3),
+                        new SectionUsage(3, 6, 8),
+                        new SectionUsage(0, -1, -1),
+                        new SectionUsage(2, -1, -1));
+        assertThat(SectionUsage.between(
+                        AccountUsage.none("t", AccountReading.UNACCOUNTED),
+                        AccountUsage.none("t", AccountReading.UNACCOUNTED)))
+                .isEqualTo(SectionUsage.UNKNOWN);
     }
 
     static List<String> impossibleAccounts() {

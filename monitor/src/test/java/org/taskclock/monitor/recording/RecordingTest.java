@@ -38,6 +38,7 @@ import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.HeapUsage;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.SectionUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class RecordingTest {
@@ -79,6 +80,7 @@ class RecordingTest {
                         .state(busy ? 'R' : 'S')
                         .total(totalKnown ? total : -1, totalKnown ? total - tid : -1)
                         .java(tid % 4 == 0 ? java(busy, i) : JavaStatus.UNKNOWN)
+                        .sections(kind == ThreadKind.ACCOUNT ? sections(tid) : SectionUsage.UNKNOWN)
                         .build());
             }
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
@@ -117,6 +119,14 @@ class RecordingTest {
                     byAccount.get(true)));
         }
         return intervals;
+    }
+
+    private SectionUsage sections(int tid) {
+        return switch (tid % 3) {
+            case 0 -> SectionUsage.UNKNOWN;
+            case 1 -> new SectionUsage(random.nextInt(3), -1, -1);
+            default -> new SectionUsage(1 + random.nextInt(3), random.nextInt(1_000), 1_000);
+        };
     }
 
     private static JavaStatus java(boolean busy, int i) {

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.SectionUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class ThreadColumnTest {
@@ -75,6 +76,9 @@ class ThreadColumnTest {
                         "voluntary 5.0",
                         "involuntary 10.0",
                         "allocation 2048.0",
+                        "sections -1.0",
+                        "p50 -1.0",
+                        "p99 -1.0",
                         "time 7.0",
                         "watched 6.0",
                         "bar NaN",
@@ -94,6 +98,9 @@ class ThreadColumnTest {
         assertThat(shown(UNKNOWN))
                 .contains("tid 0.0", "state -", "cpu -1.0", "limit -1.0", "voluntary -1.0", "allocation -1.0")
                 .contains("time -1.0", "jstate -", "blocked -1.0", "blocked-by -", "java 0.0");
+        ThreadUsage account =
+                UNKNOWN.change().sections(new SectionUsage(500, 350_000, -1)).build();
+        assertThat(shown(account)).contains("sections 250.0", "p50 3.5E-4", "p99 -1.0");
         assertThat(ThreadColumn.LIMIT.value(BLOCKED, interval(0))).isEqualTo(-1);
     }
 
@@ -104,7 +111,7 @@ class ThreadColumnTest {
             for (ThreadColumn.Member member : column.members())
                 members.put(member.name(), member.value().of(BLOCKED, interval(0)));
         assertThat(members)
-                .hasSize(23)
+                .hasSize(26)
                 .containsEntry("tid", 8L)
                 .containsEntry("state", "S")
                 .containsEntry("cpuPercent", 15.0)

@@ -2,16 +2,20 @@
 // Copyright the TaskClock authors
 package org.taskclock.web.metrics;
 
+import io.prometheus.metrics.config.PrometheusProperties;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.model.registry.MetricNameFilter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
@@ -24,6 +28,13 @@ import org.taskclock.web.http.Routes;
 public final class MetricsEndpoint implements Routes.Endpoint {
     private static final long MIN_BYTES = 1 << 20;
 
+    private static final int BUFFER_BYTES = 64 << 10;
+
+    /** Whether text has the times at which counters were 0. */
+    private static final boolean HAS_CREATED =
+            PrometheusProperties.get().getExporterProperties().getIncludeCreatedTimestamps();
+
+    private final PrometheusMetrics metrics;
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final ExpositionFormats formats = ExpositionFormats.init();
     private final RequestBudget budget;
@@ -33,6 +44,7 @@ public final class MetricsEndpoint implements Routes.Endpoint {
 
     public MetricsEndpoint(PrometheusMetrics metrics, RequestBudget budget) {
         registry.register(metrics);
+        this.metrics = metrics;
         this.budget = budget;
     }
 
@@ -46,21 +58,36 @@ public final class MetricsEndpoint implements Routes.Endpoint {
         // The body, and copies of it while the array grows.
         RequestBudget.Share share = budget.take(call, Math.max(MIN_BYTES, 3L * size));
         ByteArrayOutputStream body = new ByteArrayOutputStream(size + size / 8 + 1_024);
-        MetricSnapshots snapshots = names.isEmpty()
-                ? registry.scrape()
-                : registry.scrape(
-                        MetricNameFilter.builder().nameMustBeEqualTo(names).build());
         if (isZipped) {
             // Compressed while it is written, so that the text is never in memory as a whole.
-            try (OutputStream zip = new GZIPOutputStream(body)) {
-                writer.write(zip, snapshots);
+            try (OutputStream zip = new BufferedOutputStream(new FastGzipStream(body), BUFFER_BYTES)) {
+                write(zip, writer, names);
             }
             call.response.getHeaders().put(HttpHeader.CONTENT_ENCODING, "gzip");
         } else {
-            writer.write(body, snapshots);
+            write(body, writer, names);
         }
         sizes.set(isZipped ? 1 : 0, body.size());
         share.keep(body.size());
         call.send(200, writer.getContentType(), body.toByteArray());
+    }
+
+    private void write(OutputStream out, ExpositionFormatWriter writer, List<String> names) throws IOException {
+        boolean isText = writer instanceof OpenMetricsTextFormatWriter || writer instanceof PrometheusTextFormatWriter;
+        if (isText && names.isEmpty() && !HAS_CREATED) metrics.write(out, writer);
+        else if (names.isEmpty()) writer.write(out, registry.scrape());
+        else {
+            MetricNameFilter filter =
+                    MetricNameFilter.builder().nameMustBeEqualTo(names).build();
+            writer.write(out, registry.scrape(filter));
+        }
+    }
+
+    /** Takes a third of the CPU time of the default level, and the result is a third longer. */
+    private static final class FastGzipStream extends GZIPOutputStream {
+        FastGzipStream(OutputStream out) throws IOException {
+            super(out);
+            def.setLevel(Deflater.BEST_SPEED);
+        }
     }
 }

@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.web.metrics;
 
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
@@ -17,6 +19,8 @@ import io.prometheus.metrics.model.snapshots.MetricMetadata;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.Unit;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -36,10 +40,12 @@ public final class PrometheusMetrics implements MultiCollector {
     private static final List<Double> BOUNDS = new ArrayList<>(Metric.BOUNDS);
 
     private static final Map<Metric, MetricMetadata> METADATA = new EnumMap<>(Metric.class);
+    private static final Map<Metric, SeriesText.Names> NAMES = new EnumMap<>(Metric.class);
 
     static {
         BOUNDS.add(Double.POSITIVE_INFINITY);
         for (Metric metric : Metric.values()) METADATA.put(metric, metadata(metric));
+        for (Metric metric : Metric.values()) NAMES.put(metric, new SeriesText.Names(metric, METADATA.get(metric)));
     }
 
     private final JvmFleet fleet;
@@ -67,29 +73,54 @@ public final class PrometheusMetrics implements MultiCollector {
 
     @Override
     public MetricSnapshots collect() {
-        Map<Metric, List<DataPointSnapshot>> series = new EnumMap<>(Metric.class);
-        for (Metric metric : Metric.values()) series.put(metric, new ArrayList<>());
-        // Two series with the same labels would make the whole response fail.
-        clock.refresh();
-        Set<JvmLabels> seen = new HashSet<>();
-        for (JvmSnapshot jvm : fleet.read()) {
-            if (!seen.add(jvm.jvm().labels())) continue;
-            SeriesLabels labels = seriesLabels.computeIfAbsent(jvm.jvm().labels(), SeriesLabels::new);
-            // Only in OpenMetrics, and only if a property asks for it, because it is a series of its own.
-            long created = TimeUnit.NANOSECONDS.toMillis(clock.epochNanos(jvm.startNanos()));
-            jvm.series().forEach((metric, points) -> {
-                for (Metric.Point point : points)
-                    series.get(metric).add(snapshot(metric, point, labels.of(metric, point.attributes()), created));
-            });
-        }
-        seriesLabels.keySet().retainAll(seen);
+        List<JvmSnapshot> jvms = jvms();
         List<MetricSnapshot> snapshots = new ArrayList<>();
-        series.forEach((metric, points) -> {
+        for (Metric metric : Metric.values()) {
+            List<DataPointSnapshot> points = new ArrayList<>();
+            for (JvmSnapshot jvm : jvms) {
+                SeriesLabels labels = seriesLabels.get(jvm.jvm().labels());
+                // Only in OpenMetrics, and only if a property asks for it, because it is a series of its own.
+                long created = TimeUnit.NANOSECONDS.toMillis(clock.epochNanos(jvm.startNanos()));
+                for (Metric.Point point : jvm.series().get(metric))
+                    points.add(snapshot(metric, point, labels.of(metric, point.attributes()), created));
+            }
             if (!points.isEmpty()) snapshots.add(snapshot(metric, points));
-        });
-        status.series = snapshots.stream().mapToInt(PrometheusMetrics::size).sum();
+        }
         snapshots.addAll(OwnMetrics.of(status, fleet.status()));
         return new MetricSnapshots(snapshots);
+    }
+
+    /** Writes the same as text. The writer is that of a text format, and writes the metrics of the exporter itself. */
+    void write(OutputStream out, ExpositionFormatWriter writer) throws IOException {
+        List<JvmSnapshot> jvms = jvms();
+        SeriesText text = new SeriesText(out, writer instanceof OpenMetricsTextFormatWriter);
+        for (Metric metric : Metric.values()) {
+            boolean hasBegun = false;
+            for (JvmSnapshot jvm : jvms) {
+                SeriesLabels labels = seriesLabels.get(jvm.jvm().labels());
+                for (Metric.Point point : jvm.series().get(metric)) {
+                    if (!hasBegun) text.begin(metric, METADATA.get(metric));
+                    hasBegun = true;
+                    text.write(metric, NAMES.get(metric), point, labels.text(metric, point.attributes()));
+                }
+            }
+        }
+        writer.write(out, new MetricSnapshots(OwnMetrics.of(status, fleet.status())));
+    }
+
+    /** Returns one snapshot for each combination of labels. Two series with the same would make the response fail. */
+    private List<JvmSnapshot> jvms() {
+        clock.refresh();
+        Set<JvmLabels> seen = new HashSet<>();
+        List<JvmSnapshot> jvms = new ArrayList<>(fleet.read());
+        jvms.removeIf(jvm -> !seen.add(jvm.jvm().labels()));
+        for (JvmLabels labels : seen) seriesLabels.computeIfAbsent(labels, SeriesLabels::new);
+        status.series = jvms.stream()
+                .flatMap(jvm -> jvm.series().entrySet().stream())
+                .mapToInt(metric -> metric.getValue().size() * seriesOf(metric.getKey()))
+                .sum();
+        seriesLabels.keySet().retainAll(seen);
+        return jvms;
     }
 
     private static DataPointSnapshot snapshot(Metric metric, Metric.Point point, Labels labels, long created) {
@@ -116,9 +147,8 @@ public final class PrometheusMetrics implements MultiCollector {
     }
 
     /** A histogram has a series for each bucket, the sum, and the count. */
-    private static int size(MetricSnapshot snapshot) {
-        int series = snapshot instanceof HistogramSnapshot ? BOUNDS.size() + 2 : 1;
-        return series * snapshot.getDataPoints().size();
+    private static int seriesOf(Metric metric) {
+        return metric.type() == Metric.Type.HISTOGRAM ? BOUNDS.size() + 2 : 1;
     }
 
     @SuppressWarnings("unchecked")

@@ -15,9 +15,16 @@ import org.taskclock.monitor.fleet.JvmLabels;
 final class SeriesLabels {
     private final List<String> jvm;
     private final Map<Metric, Map<List<String>, Labels>> cache = new EnumMap<>(Metric.class);
+    private final Map<Metric, Map<List<String>, byte[]>> texts = new EnumMap<>(Metric.class);
 
     SeriesLabels(JvmLabels jvm) {
         this.jvm = jvm.values();
+    }
+
+    /** Returns the labels of a series as in {@link SeriesText#labels}. Thread-safe. */
+    synchronized byte[] text(Metric metric, List<String> attributes) {
+        return texts.computeIfAbsent(metric, m -> new HashMap<>())
+                .computeIfAbsent(attributes, values -> SeriesText.labels(create(metric, values)));
     }
 
     /** Returns the labels of a series. Its attributes are those of {@link Metric#attributes}. Thread-safe. */

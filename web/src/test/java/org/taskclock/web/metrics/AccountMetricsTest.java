@@ -7,8 +7,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.HistogramPointData;
 import io.opentelemetry.sdk.metrics.data.MetricData;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -98,9 +103,48 @@ class AccountMetricsTest {
             long series = text.lines().filter(line -> !line.startsWith("#")).count() - own;
             assertThat(status.series).isEqualTo((int) series);
             checkOtlp(new OtlpMetrics("test", new EpochClock()).of(fleet.read()));
+            ExpositionFormats formats = ExpositionFormats.init();
+            checkText(fleet, formats.getPrometheusTextFormatWriter());
+            checkText(fleet, formats.getOpenMetricsTextFormatWriter());
         } finally {
             child.destroyForcibly().waitFor();
         }
+    }
+
+    /** Compares the text with that of the library, but for values that change all the time. */
+    private void checkText(JvmFleet fleet, ExpositionFormatWriter writer) throws IOException {
+        PrometheusMetrics metrics = new PrometheusMetrics(fleet, status);
+        ByteArrayOutputStream expected = new ByteArrayOutputStream();
+        writer.write(expected, metrics.collect());
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        metrics.write(out, writer);
+        assertThat(stable(out))
+                .containsExactlyInAnyOrderElementsOf(stable(expected))
+                .anyMatch(line -> line.startsWith("taskclock_account_section_cpu_time_seconds_bucket{"))
+                .anyMatch(line -> line.startsWith("jvm_thread_cpu_time_seconds_total{"));
+    }
+
+    private static List<String> stable(ByteArrayOutputStream text) {
+        return text.toString(StandardCharsets.UTF_8)
+                .lines()
+                .map(line -> line.matches("(#|taskclock_account).*") ? line : line.replaceFirst(" [^ ]+$", ""))
+                .toList();
+    }
+
+    @Test
+    void shouldEscapeLabelsAsTheLibraryDoes() throws IOException {
+        Labels labels = Labels.of("a", "q\"b\\n\nu\ud83d\ude00", "b", "");
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ExpositionFormats.init()
+                .getPrometheusTextFormatWriter()
+                .write(
+                        out,
+                        MetricSnapshots.of(GaugeSnapshot.builder()
+                                .name("x")
+                                .dataPoint(new GaugeSnapshot.GaugeDataPointSnapshot(1, labels, null))
+                                .build()));
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .endsWith("\nx" + new String(SeriesText.labels(labels), StandardCharsets.UTF_8) + "} 1.0\n");
     }
 
     private static void checkOtlp(List<MetricData> metrics) {

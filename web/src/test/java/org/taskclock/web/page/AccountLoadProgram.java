@@ -35,7 +35,7 @@ final class AccountLoadProgram {
 
     @SuppressWarnings("try") // the sections only need to be open
     public static void main(String[] args) throws Exception {
-        AccountType tenants = CpuAccounts.type(TENANTS).withWaitTime();
+        AccountType tenants = CpuAccounts.type(TENANTS).withWaitTime().withDistribution();
         AccountType endpoints = CpuAccounts.type(ENDPOINTS);
         Map<String, Integer> loads = new LinkedHashMap<>(args.length == 0 ? MILLIS : Map.of());
         for (String arg : args) loads.put(arg, loads.size() * 2 + 1);

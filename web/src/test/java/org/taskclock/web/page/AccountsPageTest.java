@@ -165,6 +165,30 @@ class AccountsPageTest {
                 .isCloseTo(((Number) values.get(2)).doubleValue(), within(20.0));
     }
 
+    /** The load closes a section every few milliseconds; see AccountLoadProgram. */
+    @Test
+    void shouldShowSectionsPerSecondAndTheirCpuTime() {
+        Page page = BROWSER.open("?" + BY_TENANT);
+        awaitAccounts(page);
+        page.waitForFunction("() => events.interval?.length > 3");
+        page.locator(".head [data-sort=p99]").waitFor();
+        Object shown = page.evaluate("""
+                () => [...document.querySelectorAll('.body .row')].filter(row => !row.hidden).map(row =>
+                  ['.label', '[data-column=sections]', '[data-column=p50]', '[data-column=p99]']
+                    .map(cell => row.querySelector(cell).textContent).join(' '))
+                """);
+        assertThat(shown.toString())
+                .containsPattern("acme [1-9][0-9.]* [0-9.]+ (us|ms) [0-9.]+ (us|ms)")
+                .contains(UNACCOUNTED + " - - -");
+        page.locator("select[aria-label='Type of accounts']").selectOption("endpoint");
+        page.waitForURL(url -> url.contains("by=endpoint"));
+        page.locator(".head [data-sort=sections]").waitFor();
+        assertThat(page.locator(".head [data-sort=p99]").count()).isZero();
+        page.keyboard().press("t");
+        page.locator(".head [data-sort=voluntary]").waitFor();
+        assertThat(page.locator(".head [data-sort=sections]").count()).isZero();
+    }
+
     @Test
     void shouldListOpenSections() {
         Page page = BROWSER.open("?" + BY_TENANT);
@@ -221,6 +245,23 @@ class AccountsPageTest {
                   .querySelector('[data-column=cpu]').textContent
                 """);
         assertThat(Double.parseDouble(shown)).isCloseTo(sum / count, within(TOLERANCE));
+    }
+
+    /** The history began later, and what was used before is not known. */
+    @Test
+    void shouldShowTheSameAverageInTheLegendAndTheTable() {
+        Page page = BROWSER.open(lastSeconds(600));
+        page.waitForFunction("() => document.querySelector('.threads h2').textContent.includes('average')");
+        awaitAccounts(page);
+        Object shown = page.evaluate("""
+                () => ['.legend .pool', '.body .row:not([hidden])'].map(rows => [...document.querySelectorAll(rows)]
+                  .find(row => row.querySelector('.label').textContent === 'acme')
+                  .querySelector('b, [data-column=cpu]').textContent)
+                """);
+        List<?> texts = (List<?>) shown;
+        double inLegend = Double.parseDouble(texts.get(0).toString().replace(" %", ""));
+        assertThat(inLegend).isGreaterThan(0.5);
+        assertThat(Double.parseDouble(texts.get(1).toString())).isCloseTo(inLegend, within(0.2));
     }
 
     private static void drag(Page page, double from, double to) {
