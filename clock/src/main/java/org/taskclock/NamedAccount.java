@@ -93,6 +93,9 @@ final class NamedAccount extends CpuAccount {
     /** Adds usage that no thread has pending. The CPU time comes last, because a reader limits the user time to it. */
     void add(CpuTime time, long sections) {
         AtomicLongArray counters = counters(shared);
+        int details = type.details();
+        if ((details & AccountType.WAIT) != 0) counters.getAndIncrement(AccountCounters.UNKNOWN_WAIT);
+        if ((details & AccountType.BYTES) != 0) counters.getAndIncrement(AccountCounters.UNKNOWN_BYTES);
         counters.getAndAdd(AccountCounters.SECTIONS, sections);
         counters.getAndAdd(AccountCounters.USER, time.userNanos());
         counters.getAndAdd(AccountCounters.CPU, time.cpuNanos());

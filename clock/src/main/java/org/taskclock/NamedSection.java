@@ -30,15 +30,11 @@ final class NamedSection implements CpuSection {
     private void close(int position) {
         AccountType type = account.type();
         int details = type.details();
-        long[] numbers = ThreadSlot.numbers(slot);
         long now = TaskClock.pointNanos();
-        if (now < 0) {
-            account.count(AccountCounters.UNCOUNTED);
-            now = numbers[ThreadSlot.SINCE];
-        }
+        if (now < 0) account.count(AccountCounters.UNCOUNTED);
         long nanos = ThreadSlot.close(slot, position, now, details);
         ThreadContext.update(type, slot);
-        if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0)
+        if (ThreadType.isVirtual(thread) && ThreadSlot.depth(slot) == 0)
             type.table().release(slot);
         type.closed(account, nanos, details);
     }

@@ -89,7 +89,7 @@ final class SlotReader {
             List<OpenSection> open,
             long now) {
         Thread thread = ThreadSlot.thread(slot);
-        long[] numbers = ThreadSlot.numbers(slot);
+        long[] numbers = ThreadSlot.numbersNow(slot);
         Object[] cells = AccountCells.cells(slot);
         OpenSection last = null;
         for (int i = 0; i < cells.length; i += 2) {

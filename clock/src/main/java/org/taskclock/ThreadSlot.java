@@ -21,18 +21,18 @@ final class ThreadSlot {
     /** A WeakReference to the thread. */
     static final int THREAD = 0;
     /** A long[]. */
-    static final int NUMBERS = 1;
+    private static final int NUMBERS = 1;
     /** The table of the thread's cells; see {@link AccountCells}. */
     static final int CELLS = 2;
-    /** The cells of the open sections, outermost first, as an Object[]. What follows them is no longer in use. */
-    private static final int STACK = 3;
-    /** For each of these sections, its id and what it has used until it was last charged, as a long[]. */
-    private static final int FRAMES = 4;
-
     /** What profilers read about the thread; see {@link ThreadContext}. Null until it is needed. */
-    static final int CONTEXT = 5;
+    static final int CONTEXT = 3;
+    /** The cells of the open sections, outermost first. What follows them is no longer in use. */
+    private static final int STACK = 4;
 
-    private static final int LENGTH = 6;
+    /** Sections are not nested as deeply, so some were never closed. */
+    static final int MAX_STACK = 64;
+
+    private static final int LENGTH = STACK + MAX_STACK;
 
     // Numbers.
 
@@ -45,37 +45,43 @@ final class ThreadSlot {
     /** The thread's CPU time when the innermost section was last charged. */
     static final int SINCE = 3;
 
-    // The thread's other counters at that time; -1 if they were not read.
+    // The thread's other counters at that time; -1 if they are unknown.
     private static final int SINCE_WAIT = 4;
     private static final int SINCE_BYTES = 5;
 
-    // The thread's times at the last reading of its user time, and the part of user time in between, as double.
+    // The thread's times at the last reading of its user time, and the part of user time in between, in units of 2^-62.
     private static final int SPLIT_CPU = 6;
     private static final int SPLIT_USER = 7;
     private static final int USER_SHARE = 8;
-    /** How much CPU time the thread must have used since then for another reading. */
-    private static final int MIN_SPLIT = 9;
+    /** The CPU time at which it is read again, and how far that is from one reading to the next. */
+    private static final int NEXT_SPLIT = 9;
 
-    static final int CELL_COUNT = 10;
+    private static final int SPLIT_INTERVAL = 10;
+
+    static final int CELL_COUNT = 11;
 
     // Written by readers, which hold the lock of the type.
 
     /** When a reader first saw the outermost section, by System.nanoTime, and its id. */
-    private static final int SEEN_AT = 11;
+    private static final int SEEN_AT = 12;
 
-    private static final int SEEN_ID = 12;
+    private static final int SEEN_ID = 13;
 
-    private static final int NUMBER_COUNT = 13;
+    /** For each open section, outermost first, its id and what it has used until it was last charged. */
+    private static final int FRAMES = 14;
 
-    private static final int MIN_STACK = 4;
-    /** Sections are not nested as deeply, so some were never closed. */
-    static final int MAX_STACK = 64;
+    private static final int MIN_FRAMES = 4;
+
+    /** The counter was not read, because it was not asked for. */
+    private static final long NOT_READ = -2;
 
     /**
      * Reading user time at each charge would double the cost. A shorter interval would say little anyway: user time
      * advances in ticks. The slot of a virtual thread is too short-lived to wait.
      */
-    private static final long MIN_SPLIT_NANOS = 250_000;
+    private static final long SPLIT_INTERVAL_NANOS = 250_000;
+
+    private static final int USER_SHARE_BITS = 62;
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Object[].class);
 
@@ -84,15 +90,14 @@ final class ThreadSlot {
     static Object[] create(Thread thread, boolean isVirtual) {
         Object[] slot = new Object[LENGTH];
         slot[THREAD] = new WeakReference<>(thread);
-        long[] numbers = new long[NUMBER_COUNT];
-        numbers[MIN_SPLIT] = isVirtual ? 0 : MIN_SPLIT_NANOS;
-        numbers[USER_SHARE] = Double.doubleToRawLongBits(1);
-        numbers[SINCE_WAIT] = -1;
-        numbers[SINCE_BYTES] = -1;
+        long[] numbers = new long[FRAMES + 2 * MIN_FRAMES];
+        numbers[SPLIT_INTERVAL] = isVirtual ? 0 : SPLIT_INTERVAL_NANOS;
+        numbers[NEXT_SPLIT] = numbers[SPLIT_INTERVAL];
+        numbers[USER_SHARE] = 1L << USER_SHARE_BITS;
+        numbers[SINCE_WAIT] = NOT_READ;
+        numbers[SINCE_BYTES] = NOT_READ;
         slot[NUMBERS] = numbers;
         slot[CELLS] = AccountCells.create();
-        slot[STACK] = new Object[MIN_STACK];
-        slot[FRAMES] = new long[2 * MIN_STACK];
         return slot;
     }
 
@@ -104,23 +109,37 @@ final class ThreadSlot {
 
     /** Returns the account that is charged now; null if no section is open. */
     static AtomicReferenceArray<Object> current(Object[] slot) {
-        int depth = (int) numbers(slot)[DEPTH];
+        int depth = depth(slot);
         if (depth == 0) return null;
-        Object cell = ((Object[]) slot[STACK])[depth - 1];
+        Object cell = slot[STACK + depth - 1];
         Object[] cells = AccountCells.cells(slot);
         for (int i = 0; i < cells.length; i += 2) if (cells[i + 1] == cell) return AccountCells.account(cells, i);
         return null;
     }
 
+    /** Returns the numbers, to the thread itself. */
     static long[] numbers(Object[] slot) {
         return (long[]) slot[NUMBERS];
     }
 
+    /** Returns the numbers, also to readers. */
+    static long[] numbersNow(Object[] slot) {
+        return (long[]) ELEMENT.getAcquire(slot, NUMBERS);
+    }
+
+    /** Returns the number of open sections. */
+    static int depth(Object[] slot) {
+        return (int) numbers(slot)[DEPTH];
+    }
+
+    private static long[] cell(Object[] slot, int position) {
+        return (long[]) slot[STACK + position];
+    }
+
     /** Returns whether the cell belongs to a section that is open. */
     static boolean isOnStack(Object[] slot, Object cell) {
-        Object[] stack = (Object[]) slot[STACK];
-        for (int i = 0; i < numbers(slot)[DEPTH]; i++) {
-            if (stack[i] == cell && cell != null) return true;
+        for (int i = 0; i < depth(slot); i++) {
+            if (slot[STACK + i] == cell && cell != null) return true;
         }
         return false;
     }
@@ -135,20 +154,16 @@ final class ThreadSlot {
      */
     static long open(Object[] slot, long[] cell, long now, int details) {
         long[] numbers = numbers(slot);
-        Object[] stack = (Object[]) slot[STACK];
+        if (FRAMES + 2 * (int) numbers[DEPTH] == numbers.length) numbers = makeRoom(slot, numbers, now);
         int depth = (int) numbers[DEPTH];
-        if (depth == stack.length) {
-            if (depth == MAX_STACK) depth = discard(slot, now);
-            else stack = grow(slot, stack);
-        }
-        long[] frames = (long[]) slot[FRAMES];
-        if (depth > 0) frames[2 * depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
+        int frame = FRAMES + 2 * depth;
+        if (depth > 0) numbers[frame - 1] += charge(numbers, cell(slot, depth - 1), now, details);
         else if (details != 0) readDetails(numbers, details);
         long id = ++numbers[LAST_ID];
-        frames[2 * depth] = id;
-        frames[2 * depth + 1] = 0;
+        numbers[frame] = id;
+        numbers[frame + 1] = 0;
         // A write of a reference costs more than this check.
-        if (stack[depth] != cell) stack[depth] = cell;
+        if (slot[STACK + depth] != cell) slot[STACK + depth] = cell;
         numbers[SINCE] = now;
         numbers[DEPTH] = depth + 1L;
         AccountCell.open(cell, now);
@@ -157,34 +172,36 @@ final class ThreadSlot {
 
     /** Returns the position of an open section in the stack; -1 if it is not open. */
     static int position(Object[] slot, long id) {
-        long[] frames = (long[]) slot[FRAMES];
-        int position = (int) numbers(slot)[DEPTH] - 1;
-        while (position >= 0 && frames[2 * position] != id) position--;
+        long[] numbers = numbers(slot);
+        int position = (int) numbers[DEPTH] - 1;
+        while (position >= 0 && numbers[FRAMES + 2 * position] != id) position--;
         return position;
     }
 
     /**
      * Closes the section at a position in the stack, which need not be the innermost one. Returns its CPU time.
      *
-     * @param now the thread's CPU time
+     * @param now the thread's CPU time; -1 if it is unknown
      */
     static long close(Object[] slot, int position, long now, int details) {
         long[] numbers = numbers(slot);
-        Object[] stack = (Object[]) slot[STACK];
-        long[] frames = (long[]) slot[FRAMES];
-        int depth = (int) numbers[DEPTH];
-        frames[2 * depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
-        AccountCell.add((long[]) stack[position], AccountCounters.SECTIONS, 1);
-        long nanos = frames[2 * position + 1];
-        depth--;
-        if (position < depth) {
-            System.arraycopy(stack, position + 1, stack, position, depth - position);
-            System.arraycopy(frames, 2 * position + 2, frames, 2 * position, 2 * (depth - position));
-        }
+        int innermost = (int) numbers[DEPTH] - 1;
+        if (now < 0) now = numbers[SINCE];
+        numbers[FRAMES + 2 * innermost + 1] += charge(numbers, cell(slot, innermost), now, details);
+        AccountCell.add(cell(slot, position), AccountCounters.SECTIONS, 1);
+        long nanos = numbers[FRAMES + 2 * position + 1];
+        if (position < innermost) remove(slot, position, innermost);
         numbers[SINCE] = now;
-        numbers[DEPTH] = depth;
-        if (depth > 0) AccountCell.open((long[]) stack[depth - 1], now);
+        numbers[DEPTH] = innermost;
+        if (innermost > 0) AccountCell.open(cell(slot, innermost - 1), now);
         return nanos;
+    }
+
+    private static void remove(Object[] slot, int position, int innermost) {
+        int moved = innermost - position;
+        int frame = FRAMES + 2 * position;
+        System.arraycopy(slot, STACK + position + 1, slot, STACK + position, moved);
+        System.arraycopy(numbers(slot), frame + 2, numbers(slot), frame, 2 * moved);
     }
 
     /**
@@ -192,7 +209,7 @@ final class ThreadSlot {
      * the cell. Returns the CPU time.
      */
     private static long charge(long[] numbers, long[] cell, long now, int details) {
-        if (now - numbers[SPLIT_CPU] >= numbers[MIN_SPLIT]) split(numbers);
+        if (now >= numbers[NEXT_SPLIT]) split(numbers);
         long nanos = Math.max(0, now - numbers[SINCE]);
         if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return 0;
         if (details != 0) chargeDetails(numbers, cell, details);
@@ -203,17 +220,19 @@ final class ThreadSlot {
         long wait = numbers[SINCE_WAIT];
         long bytes = numbers[SINCE_BYTES];
         readDetails(numbers, details);
-        AccountCell.add(cell, AccountCounters.WAIT, more(wait, numbers[SINCE_WAIT]));
-        AccountCell.add(cell, AccountCounters.BYTES, more(bytes, numbers[SINCE_BYTES]));
+        charge(cell, AccountCounters.WAIT, AccountCounters.UNKNOWN_WAIT, wait, numbers[SINCE_WAIT]);
+        charge(cell, AccountCounters.BYTES, AccountCounters.UNKNOWN_BYTES, bytes, numbers[SINCE_BYTES]);
     }
 
-    private static long more(long before, long now) {
-        return before < 0 || now < before ? 0 : now - before;
+    private static void charge(long[] cell, int counter, int unknown, long before, long now) {
+        if (before == NOT_READ || now == NOT_READ) return;
+        if (before < 0 || now < before) AccountCell.add(cell, unknown, 1);
+        else AccountCell.add(cell, counter, now - before);
     }
 
     private static void readDetails(long[] numbers, int details) {
-        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : waitNanos();
-        numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread();
+        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? NOT_READ : waitNanos();
+        numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? NOT_READ : AllocatedBytes.ofCurrentThread();
     }
 
     private static long waitNanos() {
@@ -225,46 +244,44 @@ final class ThreadSlot {
         long cpu = now.cpuNanos() - numbers[SPLIT_CPU];
         if (now.userNanos() < 0 || cpu <= 0) return;
         double share = (double) (now.userNanos() - numbers[SPLIT_USER]) / cpu;
-        numbers[USER_SHARE] = Double.doubleToRawLongBits(Math.max(0, Math.min(share, 1)));
+        numbers[USER_SHARE] = (long) (Math.max(0, Math.min(share, 1)) * (1L << USER_SHARE_BITS));
         numbers[SPLIT_CPU] = now.cpuNanos();
         numbers[SPLIT_USER] = now.userNanos();
+        numbers[NEXT_SPLIT] = now.cpuNanos() + numbers[SPLIT_INTERVAL];
     }
 
     /** Estimates the part of a CPU time that was spent in user mode. */
     static long userNanos(long[] numbers, long nanos) {
-        return (long) (nanos * Double.longBitsToDouble(AccountCell.read(numbers, USER_SHARE)));
+        return Math.multiplyHigh(nanos << (Long.SIZE - USER_SHARE_BITS), AccountCell.read(numbers, USER_SHARE));
     }
 
-    /** Forgets all open sections, because there are too many. Returns the depth. */
-    private static int discard(Object[] slot, long now) {
-        charge(numbers(slot), (long[]) ((Object[]) slot[STACK])[MAX_STACK - 1], now, 0);
+    /** Returns numbers with room for another section. If there are too many, forgets all of them. */
+    private static long[] makeRoom(Object[] slot, long[] numbers, long now) {
+        int depth = (int) numbers[DEPTH];
+        if (depth < MAX_STACK) {
+            long[] longer = Arrays.copyOf(numbers, FRAMES + 4 * depth);
+            ELEMENT.setRelease(slot, NUMBERS, longer);
+            return longer;
+        }
+        charge(numbers, cell(slot, depth - 1), now, 0);
         countUnclosed(slot);
-        numbers(slot)[DEPTH] = 0;
-        return 0;
+        numbers[DEPTH] = 0;
+        return numbers;
     }
 
     /** Counts the open sections as never closed. */
     static void countUnclosed(Object[] slot) {
-        Object[] stack = (Object[]) slot[STACK];
-        for (int i = 0; i < numbers(slot)[DEPTH]; i++) AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
-    }
-
-    private static Object[] grow(Object[] slot, Object[] stack) {
-        Object[] longer = Arrays.copyOf(stack, 2 * stack.length);
-        ELEMENT.setRelease(slot, FRAMES, Arrays.copyOf((long[]) slot[FRAMES], 2 * longer.length));
-        slot[STACK] = longer;
-        return longer;
+        for (int i = 0; i < depth(slot); i++) AccountCell.add(cell(slot, i), AccountCounters.UNCLOSED, 1);
     }
 
     /** Returns the innermost section. While the thread enters or closes sections, its CPU time is only an estimate. */
     static OpenSection openSection(
             Object[] slot, String type, Thread thread, String account, long clock, long nanoTime) {
-        long[] numbers = numbers(slot);
-        long[] frames = (long[]) ELEMENT.getAcquire(slot, FRAMES);
-        int end = 2 * (int) AccountCell.read(numbers, DEPTH);
-        long charged = end > 0 && end <= frames.length ? AccountCell.read(frames, end - 1) : 0;
+        long[] numbers = numbersNow(slot);
+        int end = FRAMES + 2 * (int) AccountCell.read(numbers, DEPTH);
+        long charged = end > FRAMES && end <= numbers.length ? AccountCell.read(numbers, end - 1) : 0;
         long running = Math.max(0, clock - AccountCell.read(numbers, SINCE));
-        long outermost = AccountCell.read(frames, 0);
+        long outermost = AccountCell.read(numbers, FRAMES);
         if (numbers[SEEN_ID] != outermost) {
             numbers[SEEN_ID] = outermost;
             numbers[SEEN_AT] = nanoTime;
