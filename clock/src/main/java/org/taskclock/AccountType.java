@@ -56,9 +56,7 @@ public final class AccountType {
 
     private final String name;
 
-    /** By name. */
-    private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts;
-
+    private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts; // by name
     private final AtomicLongArray numbers;
     private final NamedAccount other;
     private final AccountTable table;
@@ -245,8 +243,11 @@ public final class AccountType {
     /** Called after a section has been closed. */
     void closed(NamedAccount account, long nanos, int details) {
         if ((details & DISTRIBUTION) != 0) account.recordDistribution(nanos);
+        if (isObserved || AccountEvents.Writers.areUsed()) report(account, nanos);
+    }
+
+    private void report(NamedAccount account, long nanos) {
         AccountEvents.Writers.write(name, account.name(), nanos);
-        if (!isObserved) return;
         for (SectionListener listener : listeners) listener.closed(account.name(), nanos);
         CpuLimit limit = limit(account.name());
         if (limit != null && limit.report(nanos)) account.check(limit);

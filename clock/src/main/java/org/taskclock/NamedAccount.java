@@ -113,12 +113,16 @@ final class NamedAccount extends CpuAccount {
         long[] cell = AccountCells.find(slot, shared, hash);
         if (cell == null) {
             if (isDropped()) return registered().enter();
-            if (AccountCells.hasManyCells(slot)) type.table().foldOwn(slot);
-            cell = AccountCells.add(slot, shared);
+            cell = addCell(slot);
         }
         long id = ThreadSlot.open(slot, cell, now, type.details());
         ThreadContext.update(type, slot);
         return new NamedSection(this, thread, slot, id);
+    }
+
+    private long[] addCell(Object[] slot) {
+        if (AccountCells.hasManyCells(slot)) type.table().foldOwn(slot);
+        return AccountCells.add(slot, shared);
     }
 
     private boolean isDropped() {

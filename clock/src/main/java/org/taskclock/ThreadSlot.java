@@ -63,12 +63,14 @@ final class ThreadSlot {
     // Written by readers, which hold the lock of the type.
 
     /** When a reader first saw the outermost section, by System.nanoTime, and its id. */
-    private static final int SEEN_AT = 12;
+    static final int SEEN_AT = 12;
 
-    private static final int SEEN_ID = 13;
+    static final int SEEN_ID = 13;
+
+    private static final int DETAILS = 14;
 
     /** For each open section, outermost first, its id and what it has used until it was last charged. */
-    private static final int FRAMES = 14;
+    static final int FRAMES = 15;
 
     private static final int MIN_FRAMES = 4;
 
@@ -132,6 +134,11 @@ final class ThreadSlot {
         return (int) numbers(slot)[DEPTH];
     }
 
+    /** Returns what the type counted when a section was last opened. */
+    static int details(long[] numbers) {
+        return (int) numbers[DETAILS];
+    }
+
     private static long[] cell(Object[] slot, int position) {
         return (long[]) slot[STACK + position];
     }
@@ -154,11 +161,12 @@ final class ThreadSlot {
      */
     static long open(Object[] slot, long[] cell, long now, int details) {
         long[] numbers = numbers(slot);
+        numbers[DETAILS] = details;
         if (FRAMES + 2 * (int) numbers[DEPTH] == numbers.length) numbers = makeRoom(slot, numbers, now);
         int depth = (int) numbers[DEPTH];
         int frame = FRAMES + 2 * depth;
-        if (depth > 0) numbers[frame - 1] += charge(numbers, cell(slot, depth - 1), now, details);
-        else if (details != 0) readDetails(numbers, details);
+        if (depth > 0) numbers[frame - 1] += charge(numbers, cell(slot, depth - 1), now);
+        else if (details != 0) readDetails(numbers);
         long id = ++numbers[LAST_ID];
         numbers[frame] = id;
         numbers[frame + 1] = 0;
@@ -171,8 +179,13 @@ final class ThreadSlot {
     }
 
     /** Returns the position of an open section in the stack; -1 if it is not open. */
-    static int position(Object[] slot, long id) {
-        long[] numbers = numbers(slot);
+    static int position(long[] numbers, long id) {
+        int innermost = (int) numbers[DEPTH] - 1;
+        return innermost >= 0 && numbers[FRAMES + 2 * innermost] == id ? innermost : find(numbers, id);
+    }
+
+    /** A method of its own, because the JIT compiler's code for a loop is large. */
+    private static int find(long[] numbers, long id) {
         int position = (int) numbers[DEPTH] - 1;
         while (position >= 0 && numbers[FRAMES + 2 * position] != id) position--;
         return position;
@@ -183,43 +196,51 @@ final class ThreadSlot {
      *
      * @param now the thread's CPU time; -1 if it is unknown
      */
-    static long close(Object[] slot, int position, long now, int details) {
-        long[] numbers = numbers(slot);
-        int innermost = (int) numbers[DEPTH] - 1;
+    static long close(Object[] slot, long[] numbers, int position, long now) {
         if (now < 0) now = numbers[SINCE];
-        numbers[FRAMES + 2 * innermost + 1] += charge(numbers, cell(slot, innermost), now, details);
-        AccountCell.add(cell(slot, position), AccountCounters.SECTIONS, 1);
-        long nanos = numbers[FRAMES + 2 * position + 1];
-        if (position < innermost) remove(slot, position, innermost);
+        int innermost = (int) numbers[DEPTH] - 1;
+        long[] cell = cell(slot, innermost);
+        long nanos = numbers[FRAMES + 2 * innermost + 1] + charge(numbers, cell, now);
+        if (position == innermost) AccountCell.add(cell, AccountCounters.SECTIONS, 1);
+        else nanos = remove(slot, numbers, position, nanos);
         numbers[SINCE] = now;
         numbers[DEPTH] = innermost;
         if (innermost > 0) AccountCell.open(cell(slot, innermost - 1), now);
         return nanos;
     }
 
-    private static void remove(Object[] slot, int position, int innermost) {
-        int moved = innermost - position;
+    /**
+     * Removes a section from the stack that is not the innermost one. Returns its CPU time.
+     *
+     * @param nanos that of the innermost one
+     */
+    private static long remove(Object[] slot, long[] numbers, int position, long nanos) {
+        int innermost = (int) numbers[DEPTH] - 1;
         int frame = FRAMES + 2 * position;
-        System.arraycopy(slot, STACK + position + 1, slot, STACK + position, moved);
-        System.arraycopy(numbers(slot), frame + 2, numbers(slot), frame, 2 * moved);
+        long removed = numbers[frame + 1];
+        AccountCell.add(cell(slot, position), AccountCounters.SECTIONS, 1);
+        numbers[FRAMES + 2 * innermost + 1] = nanos;
+        System.arraycopy(slot, STACK + position + 1, slot, STACK + position, innermost - position);
+        System.arraycopy(numbers, frame + 2, numbers, frame, 2 * (innermost - position));
+        return removed;
     }
 
     /**
      * Charges the account of the innermost section for what the thread has used since this was last done, and closes
      * the cell. Returns the CPU time.
      */
-    private static long charge(long[] numbers, long[] cell, long now, int details) {
+    private static long charge(long[] numbers, long[] cell, long now) {
         if (now >= numbers[NEXT_SPLIT]) split(numbers);
         long nanos = Math.max(0, now - numbers[SINCE]);
         if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return 0;
-        if (details != 0) chargeDetails(numbers, cell, details);
+        if (numbers[DETAILS] != 0) chargeDetails(numbers, cell);
         return nanos;
     }
 
-    private static void chargeDetails(long[] numbers, long[] cell, int details) {
+    private static void chargeDetails(long[] numbers, long[] cell) {
         long wait = numbers[SINCE_WAIT];
         long bytes = numbers[SINCE_BYTES];
-        readDetails(numbers, details);
+        readDetails(numbers);
         charge(cell, AccountCounters.WAIT, AccountCounters.UNKNOWN_WAIT, wait, numbers[SINCE_WAIT]);
         charge(cell, AccountCounters.BYTES, AccountCounters.UNKNOWN_BYTES, bytes, numbers[SINCE_BYTES]);
     }
@@ -230,7 +251,8 @@ final class ThreadSlot {
         else AccountCell.add(cell, counter, now - before);
     }
 
-    private static void readDetails(long[] numbers, int details) {
+    private static void readDetails(long[] numbers) {
+        int details = details(numbers);
         numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? NOT_READ : waitNanos();
         numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? NOT_READ : AllocatedBytes.ofCurrentThread();
     }
@@ -263,7 +285,7 @@ final class ThreadSlot {
             ELEMENT.setRelease(slot, NUMBERS, longer);
             return longer;
         }
-        charge(numbers, cell(slot, depth - 1), now, 0);
+        charge(numbers, cell(slot, depth - 1), now);
         countUnclosed(slot);
         numbers[DEPTH] = 0;
         return numbers;
@@ -272,20 +294,5 @@ final class ThreadSlot {
     /** Counts the open sections as never closed. */
     static void countUnclosed(Object[] slot) {
         for (int i = 0; i < depth(slot); i++) AccountCell.add(cell(slot, i), AccountCounters.UNCLOSED, 1);
-    }
-
-    /** Returns the innermost section. While the thread enters or closes sections, its CPU time is only an estimate. */
-    static OpenSection openSection(
-            Object[] slot, String type, Thread thread, String account, long clock, long nanoTime) {
-        long[] numbers = numbersNow(slot);
-        int end = FRAMES + 2 * (int) AccountCell.read(numbers, DEPTH);
-        long charged = end > FRAMES && end <= numbers.length ? AccountCell.read(numbers, end - 1) : 0;
-        long running = Math.max(0, clock - AccountCell.read(numbers, SINCE));
-        long outermost = AccountCell.read(numbers, FRAMES);
-        if (numbers[SEEN_ID] != outermost) {
-            numbers[SEEN_ID] = outermost;
-            numbers[SEEN_AT] = nanoTime;
-        }
-        return new OpenSection(type, account, thread, nanoTime - numbers[SEEN_AT], charged + running);
     }
 }
