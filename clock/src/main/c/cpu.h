@@ -64,6 +64,7 @@ struct thread_clock {
     int64_t tick;
     uint64_t measured_user, measured_cpu;
     struct published_cpu unpublished;
+    struct wait_file *wait_file;  // null until it is needed
 } __attribute__((aligned(64)));
 
 // gnu2 thread-local storage (see Makefile) needs no libc function and works in a library loaded with dlopen.

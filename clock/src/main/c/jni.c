@@ -289,6 +289,11 @@ static jlong waitNanos(JNIEnv *env, jclass c) {
     return wait_nanos();
 }
 
+static void keepWaitFiles(JNIEnv *env, jclass c, jboolean on) {
+    (void)env, (void)c;
+    keep_wait_files(on);
+}
+
 static jstring definesContext(JNIEnv *env, jclass c) {
     (void)c;
     const char *library;
@@ -372,6 +377,7 @@ static const JNINativeMethod library_methods[] = {
     {"rawNanos", "(II)J", (void *)rawNanos},
     {"sharedObject", "(Ljava/lang/Object;)Ljava/lang/Object;", (void *)sharedObject},
     {"waitNanos", "()J", (void *)waitNanos},
+    {"keepWaitFiles", "(Z)V", (void *)keepWaitFiles},
     {"definesContext", "()Ljava/lang/String;", (void *)definesContext},
     {"startContexts", "()Z", (void *)startContexts},
     {"threadContext", "()Ljava/nio/ByteBuffer;", (void *)threadContext},

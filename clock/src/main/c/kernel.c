@@ -70,17 +70,6 @@ long read_file(const char *path, char *text, long length) {
     return got > 0 ? got : 0;
 }
 
-// The file has the thread's CPU time, wait time, and number of time slices (Documentation/scheduler/sched-stats.rst).
-int64_t wait_nanos(void) {
-    char text[100];
-    long length = read_file("/proc/thread-self/schedstat", text, sizeof text - 1), at = 0;
-    while (at < length && text[at] != ' ') at++;
-    if (at == length) return -1;
-    int64_t nanos = 0;
-    for (at++; at < length && text[at] >= '0' && text[at] <= '9'; at++) nanos = nanos * 10 + (text[at] - '0');
-    return at < length ? nanos : -1;
-}
-
 int32_t own_tid(void) { return (int32_t)SYSCALL(__NR_gettid); }
 
 void *map_pages(long length) {

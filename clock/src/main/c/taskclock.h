@@ -12,6 +12,7 @@
 //   carriers.c     virtual threads on their carriers
 //   slots.c        per-thread records that outlive their threads
 //   readings.c     what each thread last read of itself, for readers on other threads
+//   wait.c         how long threads were ready to run but had no processor
 //   rseq.c         markers that show whether a thread was switched out
 //   rseq_users.c   finds other code that uses restartable sequences
 //   maps.h, .c     reads /proc/self/maps
@@ -37,7 +38,6 @@ int kernel_refusal(void);  // errno of a required system call that the kernel re
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
 int64_t switches_of_thread(void);                       // voluntary and involuntary context switches; -1 if unknown
 long read_file(const char *path, char *text, long length);  // returns the bytes read; 0 on failure
-int64_t wait_nanos(void);  // how long the calling thread was ready to run but had no processor; -1 if unknown
 int32_t own_tid(void);
 void *map_pages(long length);  // null if there is no memory
 int32_t list_threads(int32_t *tids, int32_t capacity);
@@ -61,7 +61,13 @@ void *next_slot(struct slots *slots, int32_t size, void *slot);  // pass null fo
 
 // ---- the state of the process
 
-enum { READING_CHAINS = 1024 };
+enum { READING_CHAINS = 1024, WAIT_FILES = 256 };
+
+// The file from which a thread reads its wait time; see wait.c.
+struct wait_file {
+    int32_t tid;
+    int32_t fd;  // 0: none
+};
 
 // Every reading loads this state, and it is rarely written. A forked child finds zeros (MADV_WIPEONFORK), so it asks
 // the kernel each time and shares no area with its parent.
@@ -87,6 +93,8 @@ struct process_state {
     struct process_context *published_context;
     struct readings_page *readings_page;
     struct own_reading *readings[READING_CHAINS];
+    struct wait_file wait_files[WAIT_FILES];
+    int32_t keeps_no_files;
 } __attribute__((aligned(MAX_KERNEL_PAGE)));  // wiped on fork, which works on whole pages
 extern struct process_state process __attribute__((visibility("hidden")));
 
@@ -136,6 +144,11 @@ int64_t user_nanos(void);
 int64_t system_nanos(void);
 int64_t now_cpu_nanos(void);
 int64_t now_user_nanos(void);
+
+// ---- wait.c
+
+int64_t wait_nanos(void);       // of the calling thread; -1 if unknown
+void keep_wait_files(int on);  // 0: closes all of them
 
 // ---- rseq.c
 

@@ -27,8 +27,13 @@ final class AccountCells {
     /** Returns the cell of an account; null if there is none. */
     static long[] find(Object[] slot, Object account, int hash) {
         Object[] cells = (Object[]) slot[ThreadSlot.CELLS];
+        int first = hash & cells.length - 2;
+        return cells[first] == account ? (long[]) cells[first + 1] : probe(cells, account, first);
+    }
+
+    private static long[] probe(Object[] cells, Object account, int first) {
         int mask = cells.length - 2;
-        for (int i = hash & mask; ; i = i + 2 & mask) {
+        for (int i = first; ; i = i + 2 & mask) {
             Object found = cells[i];
             if (found == account) return (long[]) cells[i + 1];
             if (found == null) return null;

@@ -16,12 +16,17 @@ final class AccountCounters {
     static final int UNCLOSED = 6;
     static final int CLOSED_ELSEWHERE = 7;
     static final int CLOSED_TWICE = 8;
-    static final int COUNT = 9;
+    /** How often the wait time of a part of a section could not be counted. */
+    static final int UNKNOWN_WAIT = 9;
+    /** The same for its bytes. */
+    static final int UNKNOWN_BYTES = 10;
+
+    static final int COUNT = 11;
 
     /** Follows the counters of an account: not 0 once the registry has dropped it. */
-    static final int DROPPED = 9;
+    static final int DROPPED = COUNT;
 
-    static final int LENGTH = 10;
+    static final int LENGTH = DROPPED + 1;
 
     private AccountCounters() {}
 }

@@ -132,13 +132,19 @@ final class AccountEntry {
                 name,
                 counters[AccountCounters.CPU],
                 counters[AccountCounters.USER],
-                (details & AccountType.WAIT) == 0 || !Library.isLoaded() ? -1 : counters[AccountCounters.WAIT],
-                (details & AccountType.BYTES) == 0 ? -1 : counters[AccountCounters.BYTES],
+                (details & AccountType.WAIT) == 0 || counters[AccountCounters.UNKNOWN_WAIT] > 0
+                        ? -1
+                        : counters[AccountCounters.WAIT],
+                (details & AccountType.BYTES) == 0 ? -1 : bytes(counters),
                 counters[AccountCounters.SECTIONS],
                 counters[AccountCounters.UNCOUNTED],
                 counters[AccountCounters.UNCLOSED],
                 counters[AccountCounters.CLOSED_ELSEWHERE] + counters[AccountCounters.CLOSED_TWICE],
                 distribution);
+    }
+
+    private static long bytes(long[] counters) {
+        return counters[AccountCounters.UNKNOWN_BYTES] > 0 ? -1 : counters[AccountCounters.BYTES];
     }
 
     /** Returns the CPU time of the account alone. */
@@ -152,7 +158,7 @@ final class AccountEntry {
     CpuUsage usage(boolean hasBytes) {
         return new CpuUsage(
                 cpuNanos(),
-                hasBytes ? now[AccountCounters.BYTES] : -1,
+                hasBytes ? bytes(now) : -1,
                 now[AccountCounters.UNCOUNTED],
                 now[AccountCounters.UNCLOSED],
                 now[AccountCounters.CLOSED_ELSEWHERE],

@@ -41,9 +41,12 @@ public final class AccountEvents implements AutoCloseable {
 
         private Writers() {}
 
+        static boolean areUsed() {
+            return !ALL.isEmpty();
+        }
+
         /** Called after a section has been closed. */
         static void write(String type, String name, long cpuNanos) {
-            if (ALL.isEmpty()) return;
             for (LongFunction<BiConsumer<String, String>> writer : ALL) {
                 BiConsumer<String, String> event = writer.apply(cpuNanos);
                 if (event != null) event.accept(type, name);

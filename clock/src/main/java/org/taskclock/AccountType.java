@@ -56,14 +56,11 @@ public final class AccountType {
 
     private final String name;
 
-    /** By name. */
-    private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts;
-
+    private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts; // by name
     private final AtomicLongArray numbers;
     private final NamedAccount other;
     private final AccountTable table;
     private final ThreadSlots slots;
-
     private final CopyOnWriteArrayList<SectionListener> listeners = new CopyOnWriteArrayList<>();
     private volatile AccountLimits limits;
     private volatile boolean isObserved;
@@ -72,16 +69,14 @@ public final class AccountType {
 
     @SuppressWarnings("unchecked")
     AccountType(String name, Object[] shared) {
+        var threads = (ConcurrentHashMap<Long, Object[]>) shared[THREADS];
+        var dropped = (List<AtomicReferenceArray<Object>>) shared[DROPPED];
         this.name = name;
         this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[ACCOUNTS];
         this.numbers = (AtomicLongArray) shared[NUMBERS];
         this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[OTHER_ACCOUNT]);
-        this.table = new AccountTable(
-                this, (ReentrantLock) shared[LOCK], (ConcurrentHashMap<Long, Object[]>) shared[THREADS], (List<
-                                AtomicReferenceArray<Object>>)
-                        shared[DROPPED]);
-        this.slots = new ThreadSlots(
-                (ConcurrentHashMap<Long, Object[]>) shared[THREADS], (ThreadLocal<Object[]>) shared[OWN_SLOT], table);
+        this.table = new AccountTable(this, (ReentrantLock) shared[LOCK], threads, dropped);
+        this.slots = new ThreadSlots(threads, (ThreadLocal<Object[]>) shared[OWN_SLOT], table);
         this.limits = new AccountLimits(accounts, -1, null);
     }
 
@@ -135,11 +130,8 @@ public final class AccountType {
         if (AccountReading.isReserved(id)) return other;
         if (accounts.mappingCount() >= CAPACITY) table.makeRoom();
         AtomicReferenceArray<Object> account = accounts.get(id);
-        if (account == null) {
-            if (accounts.mappingCount() >= CAPACITY) return other;
-            account = accounts.computeIfAbsent(id, NamedAccount::create);
-        }
-        return new NamedAccount(this, account);
+        if (account == null && accounts.mappingCount() >= CAPACITY) return other;
+        return new NamedAccount(this, accounts.computeIfAbsent(id, NamedAccount::create));
     }
 
     /**
@@ -150,7 +142,7 @@ public final class AccountType {
      * @param sections what to add to the number of sections
      */
     public void add(String id, CpuTime time, long sections) {
-        if (time.isKnown()) ((NamedAccount) of(id)).add(time, sections);
+        if (time.isKnown()) named(id).add(time, sections);
     }
 
     /**
@@ -168,7 +160,7 @@ public final class AccountType {
 
     /**
      * Also counts how long the threads were ready to run but had no processor, in sections that are opened from now on.
-     * Entering and closing a section then take 5 us more each. Sections on virtual threads are left out.
+     * Unknown for an account with a section on a virtual thread.
      *
      * @return this type
      */
@@ -177,8 +169,8 @@ public final class AccountType {
     }
 
     /**
-     * Also counts allocated bytes, in sections that are opened from now on. Entering and closing a section then cost
-     * one more reading each. Sections on virtual threads are left out.
+     * Also counts allocated bytes, in sections that are opened from now on. Unknown for an account with a section on a
+     * virtual thread.
      *
      * @return this type
      */
@@ -251,8 +243,11 @@ public final class AccountType {
     /** Called after a section has been closed. */
     void closed(NamedAccount account, long nanos, int details) {
         if ((details & DISTRIBUTION) != 0) account.recordDistribution(nanos);
+        if (isObserved || AccountEvents.Writers.areUsed()) report(account, nanos);
+    }
+
+    private void report(NamedAccount account, long nanos) {
         AccountEvents.Writers.write(name, account.name(), nanos);
-        if (!isObserved) return;
         for (SectionListener listener : listeners) listener.closed(account.name(), nanos);
         CpuLimit limit = limit(account.name());
         if (limit != null && limit.report(nanos)) account.check(limit);

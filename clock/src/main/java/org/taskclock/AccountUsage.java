@@ -11,9 +11,9 @@ package org.taskclock;
  * @param userNanos the part of it that was spent in user mode; estimated from each thread's user time between two
  *     readings at least 250 us apart
  * @param waitNanos time that the threads were ready to run but had no processor, in closed sections; -1 if it is not
- *     counted. Without sections on virtual threads, whose wait is unknown.
- * @param allocatedBytes bytes of heap allocated in closed sections; -1 if they are not counted. Without sections on
- *     virtual threads, which have no count.
+ *     counted, or unknown for a section, such as one on a virtual thread
+ * @param allocatedBytes bytes of heap allocated in closed sections; -1 if they are not counted, or unknown for a
+ *     section, such as one on a virtual thread
  * @param sections the number of closed sections
  * @param uncounted sections that are not included, because their thread's clock could not be read, such as that of a
  *     virtual thread without the agent

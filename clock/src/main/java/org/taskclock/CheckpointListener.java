@@ -38,7 +38,13 @@ final class CheckpointListener implements InvocationHandler {
             case "hashCode" -> System.identityHashCode(proxy);
             case "equals" -> proxy == arguments[0];
             case "toString" -> "TaskClock checkpoint listener";
+            case "beforeCheckpoint" -> {
+                // The JDK refuses a checkpoint while files are open.
+                if (Library.isLoaded()) Library.keepWaitFiles(false);
+                yield null;
+            }
             case "afterRestore" -> {
+                if (Library.isLoaded()) Library.keepWaitFiles(true);
                 Backends.selectAfterRestore();
                 yield null;
             }

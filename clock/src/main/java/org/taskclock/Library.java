@@ -326,8 +326,11 @@ final class Library {
     /** Returns the object that all copies of the library share, which is {@code candidate} if there was none. */
     static native Object sharedObject(Object candidate);
 
-    /** Returns how long the calling thread was ready to run but had no processor; -1 if unknown. Takes 5 us. */
+    /** Returns how long the calling thread was ready to run but had no processor; -1 if unknown. */
     static native long waitNanos();
+
+    /** Sets whether threads keep the file open from which they read their wait time. If not, closes all of them. */
+    static native void keepWaitFiles(boolean on);
 
     /** Returns the loaded library that defines the variable for thread contexts; null if there is none. */
     static native String definesContext();

@@ -93,6 +93,9 @@ final class NamedAccount extends CpuAccount {
     /** Adds usage that no thread has pending. The CPU time comes last, because a reader limits the user time to it. */
     void add(CpuTime time, long sections) {
         AtomicLongArray counters = counters(shared);
+        int details = type.details();
+        if ((details & AccountType.WAIT) != 0) counters.getAndIncrement(AccountCounters.UNKNOWN_WAIT);
+        if ((details & AccountType.BYTES) != 0) counters.getAndIncrement(AccountCounters.UNKNOWN_BYTES);
         counters.getAndAdd(AccountCounters.SECTIONS, sections);
         counters.getAndAdd(AccountCounters.USER, time.userNanos());
         counters.getAndAdd(AccountCounters.CPU, time.cpuNanos());
@@ -110,12 +113,16 @@ final class NamedAccount extends CpuAccount {
         long[] cell = AccountCells.find(slot, shared, hash);
         if (cell == null) {
             if (isDropped()) return registered().enter();
-            if (AccountCells.hasManyCells(slot)) type.table().foldOwn(slot);
-            cell = AccountCells.add(slot, shared);
+            cell = addCell(slot);
         }
         long id = ThreadSlot.open(slot, cell, now, type.details());
         ThreadContext.update(type, slot);
         return new NamedSection(this, thread, slot, id);
+    }
+
+    private long[] addCell(Object[] slot) {
+        if (AccountCells.hasManyCells(slot)) type.table().foldOwn(slot);
+        return AccountCells.add(slot, shared);
     }
 
     private boolean isDropped() {

@@ -18,28 +18,25 @@ final class NamedSection implements CpuSection {
 
     @Override
     public void close() {
-        if (thread != Thread.currentThread()) {
+        // First, because the JIT compiler loads and checks everything again after this call.
+        long now = TaskClock.pointNanos();
+        Thread current = Thread.currentThread();
+        if (thread != current) {
             account.count(AccountCounters.CLOSED_ELSEWHERE);
             return;
         }
-        int position = ThreadSlot.position(slot, id);
-        if (position < 0) account.count(AccountCounters.CLOSED_TWICE);
-        else close(position);
-    }
-
-    private void close(int position) {
-        AccountType type = account.type();
-        int details = type.details();
         long[] numbers = ThreadSlot.numbers(slot);
-        long now = TaskClock.pointNanos();
-        if (now < 0) {
-            account.count(AccountCounters.UNCOUNTED);
-            now = numbers[ThreadSlot.SINCE];
+        int position = ThreadSlot.position(numbers, id);
+        if (position < 0) {
+            account.count(AccountCounters.CLOSED_TWICE);
+            return;
         }
-        long nanos = ThreadSlot.close(slot, position, now, details);
+        if (now < 0) account.count(AccountCounters.UNCOUNTED);
+        long nanos = ThreadSlot.close(slot, numbers, position, now);
+        AccountType type = account.type();
         ThreadContext.update(type, slot);
-        if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0)
+        if (ThreadType.isVirtual(current) && ThreadSlot.depth(slot) == 0)
             type.table().release(slot);
-        type.closed(account, nanos, details);
+        type.closed(account, nanos, ThreadSlot.details(numbers));
     }
 }

@@ -89,7 +89,7 @@ final class SlotReader {
             List<OpenSection> open,
             long now) {
         Thread thread = ThreadSlot.thread(slot);
-        long[] numbers = ThreadSlot.numbers(slot);
+        long[] numbers = ThreadSlot.numbersNow(slot);
         Object[] cells = AccountCells.cells(slot);
         OpenSection last = null;
         for (int i = 0; i < cells.length; i += 2) {
@@ -102,11 +102,24 @@ final class SlotReader {
             long total = AccountCell.total(cell, state, clock);
             if (state != 0 && thread != null) {
                 cell[AccountCell.SEEN] = total;
-                last = ThreadSlot.openSection(slot, type, thread, NamedAccount.name(account), clock, now);
+                last = openSection(thread, numbers, NamedAccount.name(account), clock, now);
             }
             if (entry != null) add(entry, numbers, cell, total);
         }
         if (last != null) open.add(last);
+    }
+
+    /** Returns the innermost section. While the thread enters or closes sections, its CPU time is only an estimate. */
+    private OpenSection openSection(Thread thread, long[] numbers, String account, long clock, long nanoTime) {
+        int end = ThreadSlot.FRAMES + 2 * (int) AccountCell.read(numbers, ThreadSlot.DEPTH);
+        long charged = end > ThreadSlot.FRAMES && end <= numbers.length ? AccountCell.read(numbers, end - 1) : 0;
+        long running = Math.max(0, clock - AccountCell.read(numbers, ThreadSlot.SINCE));
+        long outermost = AccountCell.read(numbers, ThreadSlot.FRAMES);
+        if (numbers[ThreadSlot.SEEN_ID] != outermost) {
+            numbers[ThreadSlot.SEEN_ID] = outermost;
+            numbers[ThreadSlot.SEEN_AT] = nanoTime;
+        }
+        return new OpenSection(type, account, thread, nanoTime - numbers[ThreadSlot.SEEN_AT], charged + running);
     }
 
     private static long clock(Thread thread) {

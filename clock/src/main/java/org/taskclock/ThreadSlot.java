@@ -21,18 +21,18 @@ final class ThreadSlot {
     /** A WeakReference to the thread. */
     static final int THREAD = 0;
     /** A long[]. */
-    static final int NUMBERS = 1;
+    private static final int NUMBERS = 1;
     /** The table of the thread's cells; see {@link AccountCells}. */
     static final int CELLS = 2;
-    /** The cells of the open sections, outermost first, as an Object[]. What follows them is no longer in use. */
-    private static final int STACK = 3;
-    /** For each of these sections, its id and what it has used until it was last charged, as a long[]. */
-    private static final int FRAMES = 4;
-
     /** What profilers read about the thread; see {@link ThreadContext}. Null until it is needed. */
-    static final int CONTEXT = 5;
+    static final int CONTEXT = 3;
+    /** The cells of the open sections, outermost first. What follows them is no longer in use. */
+    private static final int STACK = 4;
 
-    private static final int LENGTH = 6;
+    /** Sections are not nested as deeply, so some were never closed. */
+    static final int MAX_STACK = 64;
+
+    private static final int LENGTH = STACK + MAX_STACK;
 
     // Numbers.
 
@@ -45,37 +45,45 @@ final class ThreadSlot {
     /** The thread's CPU time when the innermost section was last charged. */
     static final int SINCE = 3;
 
-    // The thread's other counters at that time; -1 if they were not read.
+    // The thread's other counters at that time; -1 if they are unknown.
     private static final int SINCE_WAIT = 4;
     private static final int SINCE_BYTES = 5;
 
-    // The thread's times at the last reading of its user time, and the part of user time in between, as double.
+    // The thread's times at the last reading of its user time, and the part of user time in between, in units of 2^-62.
     private static final int SPLIT_CPU = 6;
     private static final int SPLIT_USER = 7;
     private static final int USER_SHARE = 8;
-    /** How much CPU time the thread must have used since then for another reading. */
-    private static final int MIN_SPLIT = 9;
+    /** The CPU time at which it is read again, and how far that is from one reading to the next. */
+    private static final int NEXT_SPLIT = 9;
 
-    static final int CELL_COUNT = 10;
+    private static final int SPLIT_INTERVAL = 10;
+
+    static final int CELL_COUNT = 11;
 
     // Written by readers, which hold the lock of the type.
 
     /** When a reader first saw the outermost section, by System.nanoTime, and its id. */
-    private static final int SEEN_AT = 11;
+    static final int SEEN_AT = 12;
 
-    private static final int SEEN_ID = 12;
+    static final int SEEN_ID = 13;
 
-    private static final int NUMBER_COUNT = 13;
+    private static final int DETAILS = 14;
 
-    private static final int MIN_STACK = 4;
-    /** Sections are not nested as deeply, so some were never closed. */
-    static final int MAX_STACK = 64;
+    /** For each open section, outermost first, its id and what it has used until it was last charged. */
+    static final int FRAMES = 15;
+
+    private static final int MIN_FRAMES = 4;
+
+    /** The counter was not read, because it was not asked for. */
+    private static final long NOT_READ = -2;
 
     /**
      * Reading user time at each charge would double the cost. A shorter interval would say little anyway: user time
      * advances in ticks. The slot of a virtual thread is too short-lived to wait.
      */
-    private static final long MIN_SPLIT_NANOS = 250_000;
+    private static final long SPLIT_INTERVAL_NANOS = 250_000;
+
+    private static final int USER_SHARE_BITS = 62;
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Object[].class);
 
@@ -84,15 +92,14 @@ final class ThreadSlot {
     static Object[] create(Thread thread, boolean isVirtual) {
         Object[] slot = new Object[LENGTH];
         slot[THREAD] = new WeakReference<>(thread);
-        long[] numbers = new long[NUMBER_COUNT];
-        numbers[MIN_SPLIT] = isVirtual ? 0 : MIN_SPLIT_NANOS;
-        numbers[USER_SHARE] = Double.doubleToRawLongBits(1);
-        numbers[SINCE_WAIT] = -1;
-        numbers[SINCE_BYTES] = -1;
+        long[] numbers = new long[FRAMES + 2 * MIN_FRAMES];
+        numbers[SPLIT_INTERVAL] = isVirtual ? 0 : SPLIT_INTERVAL_NANOS;
+        numbers[NEXT_SPLIT] = numbers[SPLIT_INTERVAL];
+        numbers[USER_SHARE] = 1L << USER_SHARE_BITS;
+        numbers[SINCE_WAIT] = NOT_READ;
+        numbers[SINCE_BYTES] = NOT_READ;
         slot[NUMBERS] = numbers;
         slot[CELLS] = AccountCells.create();
-        slot[STACK] = new Object[MIN_STACK];
-        slot[FRAMES] = new long[2 * MIN_STACK];
         return slot;
     }
 
@@ -104,23 +111,42 @@ final class ThreadSlot {
 
     /** Returns the account that is charged now; null if no section is open. */
     static AtomicReferenceArray<Object> current(Object[] slot) {
-        int depth = (int) numbers(slot)[DEPTH];
+        int depth = depth(slot);
         if (depth == 0) return null;
-        Object cell = ((Object[]) slot[STACK])[depth - 1];
+        Object cell = slot[STACK + depth - 1];
         Object[] cells = AccountCells.cells(slot);
         for (int i = 0; i < cells.length; i += 2) if (cells[i + 1] == cell) return AccountCells.account(cells, i);
         return null;
     }
 
+    /** Returns the numbers, to the thread itself. */
     static long[] numbers(Object[] slot) {
         return (long[]) slot[NUMBERS];
     }
 
+    /** Returns the numbers, also to readers. */
+    static long[] numbersNow(Object[] slot) {
+        return (long[]) ELEMENT.getAcquire(slot, NUMBERS);
+    }
+
+    /** Returns the number of open sections. */
+    static int depth(Object[] slot) {
+        return (int) numbers(slot)[DEPTH];
+    }
+
+    /** Returns what the type counted when a section was last opened. */
+    static int details(long[] numbers) {
+        return (int) numbers[DETAILS];
+    }
+
+    private static long[] cell(Object[] slot, int position) {
+        return (long[]) slot[STACK + position];
+    }
+
     /** Returns whether the cell belongs to a section that is open. */
     static boolean isOnStack(Object[] slot, Object cell) {
-        Object[] stack = (Object[]) slot[STACK];
-        for (int i = 0; i < numbers(slot)[DEPTH]; i++) {
-            if (stack[i] == cell && cell != null) return true;
+        for (int i = 0; i < depth(slot); i++) {
+            if (slot[STACK + i] == cell && cell != null) return true;
         }
         return false;
     }
@@ -135,20 +161,17 @@ final class ThreadSlot {
      */
     static long open(Object[] slot, long[] cell, long now, int details) {
         long[] numbers = numbers(slot);
-        Object[] stack = (Object[]) slot[STACK];
+        numbers[DETAILS] = details;
+        if (FRAMES + 2 * (int) numbers[DEPTH] == numbers.length) numbers = makeRoom(slot, numbers, now);
         int depth = (int) numbers[DEPTH];
-        if (depth == stack.length) {
-            if (depth == MAX_STACK) depth = discard(slot, now);
-            else stack = grow(slot, stack);
-        }
-        long[] frames = (long[]) slot[FRAMES];
-        if (depth > 0) frames[2 * depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
-        else if (details != 0) readDetails(numbers, details);
+        int frame = FRAMES + 2 * depth;
+        if (depth > 0) numbers[frame - 1] += charge(numbers, cell(slot, depth - 1), now);
+        else if (details != 0) readDetails(numbers);
         long id = ++numbers[LAST_ID];
-        frames[2 * depth] = id;
-        frames[2 * depth + 1] = 0;
+        numbers[frame] = id;
+        numbers[frame + 1] = 0;
         // A write of a reference costs more than this check.
-        if (stack[depth] != cell) stack[depth] = cell;
+        if (slot[STACK + depth] != cell) slot[STACK + depth] = cell;
         numbers[SINCE] = now;
         numbers[DEPTH] = depth + 1L;
         AccountCell.open(cell, now);
@@ -156,64 +179,82 @@ final class ThreadSlot {
     }
 
     /** Returns the position of an open section in the stack; -1 if it is not open. */
-    static int position(Object[] slot, long id) {
-        long[] frames = (long[]) slot[FRAMES];
-        int position = (int) numbers(slot)[DEPTH] - 1;
-        while (position >= 0 && frames[2 * position] != id) position--;
+    static int position(long[] numbers, long id) {
+        int innermost = (int) numbers[DEPTH] - 1;
+        return innermost >= 0 && numbers[FRAMES + 2 * innermost] == id ? innermost : find(numbers, id);
+    }
+
+    /** A method of its own, because the JIT compiler's code for a loop is large. */
+    private static int find(long[] numbers, long id) {
+        int position = (int) numbers[DEPTH] - 1;
+        while (position >= 0 && numbers[FRAMES + 2 * position] != id) position--;
         return position;
     }
 
     /**
      * Closes the section at a position in the stack, which need not be the innermost one. Returns its CPU time.
      *
-     * @param now the thread's CPU time
+     * @param now the thread's CPU time; -1 if it is unknown
      */
-    static long close(Object[] slot, int position, long now, int details) {
-        long[] numbers = numbers(slot);
-        Object[] stack = (Object[]) slot[STACK];
-        long[] frames = (long[]) slot[FRAMES];
-        int depth = (int) numbers[DEPTH];
-        frames[2 * depth - 1] += charge(numbers, (long[]) stack[depth - 1], now, details);
-        AccountCell.add((long[]) stack[position], AccountCounters.SECTIONS, 1);
-        long nanos = frames[2 * position + 1];
-        depth--;
-        if (position < depth) {
-            System.arraycopy(stack, position + 1, stack, position, depth - position);
-            System.arraycopy(frames, 2 * position + 2, frames, 2 * position, 2 * (depth - position));
-        }
+    static long close(Object[] slot, long[] numbers, int position, long now) {
+        if (now < 0) now = numbers[SINCE];
+        int innermost = (int) numbers[DEPTH] - 1;
+        long[] cell = cell(slot, innermost);
+        long nanos = numbers[FRAMES + 2 * innermost + 1] + charge(numbers, cell, now);
+        if (position == innermost) AccountCell.add(cell, AccountCounters.SECTIONS, 1);
+        else nanos = remove(slot, numbers, position, nanos);
         numbers[SINCE] = now;
-        numbers[DEPTH] = depth;
-        if (depth > 0) AccountCell.open((long[]) stack[depth - 1], now);
+        numbers[DEPTH] = innermost;
+        if (innermost > 0) AccountCell.open(cell(slot, innermost - 1), now);
         return nanos;
+    }
+
+    /**
+     * Removes a section from the stack that is not the innermost one. Returns its CPU time.
+     *
+     * @param nanos that of the innermost one
+     */
+    private static long remove(Object[] slot, long[] numbers, int position, long nanos) {
+        int innermost = (int) numbers[DEPTH] - 1;
+        int frame = FRAMES + 2 * position;
+        long removed = numbers[frame + 1];
+        AccountCell.add(cell(slot, position), AccountCounters.SECTIONS, 1);
+        numbers[FRAMES + 2 * innermost + 1] = nanos;
+        System.arraycopy(slot, STACK + position + 1, slot, STACK + position, innermost - position);
+        System.arraycopy(numbers, frame + 2, numbers, frame, 2 * (innermost - position));
+        return removed;
     }
 
     /**
      * Charges the account of the innermost section for what the thread has used since this was last done, and closes
      * the cell. Returns the CPU time.
      */
-    private static long charge(long[] numbers, long[] cell, long now, int details) {
-        if (now - numbers[SPLIT_CPU] >= numbers[MIN_SPLIT]) split(numbers);
+    private static long charge(long[] numbers, long[] cell, long now) {
+        if (now >= numbers[NEXT_SPLIT]) split(numbers);
         long nanos = Math.max(0, now - numbers[SINCE]);
         if (!AccountCell.close(cell, nanos, userNanos(numbers, nanos))) return 0;
-        if (details != 0) chargeDetails(numbers, cell, details);
+        if (numbers[DETAILS] != 0) chargeDetails(numbers, cell);
         return nanos;
     }
 
-    private static void chargeDetails(long[] numbers, long[] cell, int details) {
+    private static void chargeDetails(long[] numbers, long[] cell) {
         long wait = numbers[SINCE_WAIT];
         long bytes = numbers[SINCE_BYTES];
-        readDetails(numbers, details);
-        AccountCell.add(cell, AccountCounters.WAIT, more(wait, numbers[SINCE_WAIT]));
-        AccountCell.add(cell, AccountCounters.BYTES, more(bytes, numbers[SINCE_BYTES]));
+        readDetails(numbers);
+        charge(cell, AccountCounters.WAIT, AccountCounters.UNKNOWN_WAIT, wait, numbers[SINCE_WAIT]);
+        charge(cell, AccountCounters.BYTES, AccountCounters.UNKNOWN_BYTES, bytes, numbers[SINCE_BYTES]);
     }
 
-    private static long more(long before, long now) {
-        return before < 0 || now < before ? 0 : now - before;
+    private static void charge(long[] cell, int counter, int unknown, long before, long now) {
+        if (before == NOT_READ || now == NOT_READ) return;
+        if (before < 0 || now < before) AccountCell.add(cell, unknown, 1);
+        else AccountCell.add(cell, counter, now - before);
     }
 
-    private static void readDetails(long[] numbers, int details) {
-        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? -1 : waitNanos();
-        numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? -1 : AllocatedBytes.ofCurrentThread();
+    private static void readDetails(long[] numbers) {
+        int details = details(numbers);
+        numbers[SINCE_WAIT] = (details & AccountType.WAIT) == 0 ? NOT_READ : waitNanos();
+        numbers[SINCE_BYTES] = (details & AccountType.BYTES) == 0 ? NOT_READ : AllocatedBytes.ofCurrentThread();
     }
 
     private static long waitNanos() {
@@ -225,50 +266,33 @@ final class ThreadSlot {
         long cpu = now.cpuNanos() - numbers[SPLIT_CPU];
         if (now.userNanos() < 0 || cpu <= 0) return;
         double share = (double) (now.userNanos() - numbers[SPLIT_USER]) / cpu;
-        numbers[USER_SHARE] = Double.doubleToRawLongBits(Math.max(0, Math.min(share, 1)));
+        numbers[USER_SHARE] = (long) (Math.max(0, Math.min(share, 1)) * (1L << USER_SHARE_BITS));
         numbers[SPLIT_CPU] = now.cpuNanos();
         numbers[SPLIT_USER] = now.userNanos();
+        numbers[NEXT_SPLIT] = now.cpuNanos() + numbers[SPLIT_INTERVAL];
     }
 
     /** Estimates the part of a CPU time that was spent in user mode. */
     static long userNanos(long[] numbers, long nanos) {
-        return (long) (nanos * Double.longBitsToDouble(AccountCell.read(numbers, USER_SHARE)));
+        return Math.multiplyHigh(nanos << (Long.SIZE - USER_SHARE_BITS), AccountCell.read(numbers, USER_SHARE));
     }
 
-    /** Forgets all open sections, because there are too many. Returns the depth. */
-    private static int discard(Object[] slot, long now) {
-        charge(numbers(slot), (long[]) ((Object[]) slot[STACK])[MAX_STACK - 1], now, 0);
+    /** Returns numbers with room for another section. If there are too many, forgets all of them. */
+    private static long[] makeRoom(Object[] slot, long[] numbers, long now) {
+        int depth = (int) numbers[DEPTH];
+        if (depth < MAX_STACK) {
+            long[] longer = Arrays.copyOf(numbers, FRAMES + 4 * depth);
+            ELEMENT.setRelease(slot, NUMBERS, longer);
+            return longer;
+        }
+        charge(numbers, cell(slot, depth - 1), now);
         countUnclosed(slot);
-        numbers(slot)[DEPTH] = 0;
-        return 0;
+        numbers[DEPTH] = 0;
+        return numbers;
     }
 
     /** Counts the open sections as never closed. */
     static void countUnclosed(Object[] slot) {
-        Object[] stack = (Object[]) slot[STACK];
-        for (int i = 0; i < numbers(slot)[DEPTH]; i++) AccountCell.add((long[]) stack[i], AccountCounters.UNCLOSED, 1);
-    }
-
-    private static Object[] grow(Object[] slot, Object[] stack) {
-        Object[] longer = Arrays.copyOf(stack, 2 * stack.length);
-        ELEMENT.setRelease(slot, FRAMES, Arrays.copyOf((long[]) slot[FRAMES], 2 * longer.length));
-        slot[STACK] = longer;
-        return longer;
-    }
-
-    /** Returns the innermost section. While the thread enters or closes sections, its CPU time is only an estimate. */
-    static OpenSection openSection(
-            Object[] slot, String type, Thread thread, String account, long clock, long nanoTime) {
-        long[] numbers = numbers(slot);
-        long[] frames = (long[]) ELEMENT.getAcquire(slot, FRAMES);
-        int end = 2 * (int) AccountCell.read(numbers, DEPTH);
-        long charged = end > 0 && end <= frames.length ? AccountCell.read(frames, end - 1) : 0;
-        long running = Math.max(0, clock - AccountCell.read(numbers, SINCE));
-        long outermost = AccountCell.read(frames, 0);
-        if (numbers[SEEN_ID] != outermost) {
-            numbers[SEEN_ID] = outermost;
-            numbers[SEEN_AT] = nanoTime;
-        }
-        return new OpenSection(type, account, thread, nanoTime - numbers[SEEN_AT], charged + running);
+        for (int i = 0; i < depth(slot); i++) AccountCell.add(cell(slot, i), AccountCounters.UNCLOSED, 1);
     }
 }

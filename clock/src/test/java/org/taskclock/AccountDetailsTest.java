@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 @SuppressWarnings("try") // sections are opened only to count
 class AccountDetailsTest {
     private static final long WORK_NANOS = 3_000_000;
+    private static final int MAX_WAIT_FILES = 256;
 
     private final AccountType type = new AccountType("test", AccountType.createShared());
 
@@ -69,6 +71,52 @@ class AccountDetailsTest {
         assertThat(inside.get()).isPositive();
         assertThat(row("a").waitNanos()).isBetween(inside.get(), around.get());
         assertThat(row("a").allocatedBytes()).isEqualTo(-1);
+    }
+
+    /** Threads that have ended leave their files open, and the JDK refuses a checkpoint while files are open. */
+    @Test
+    void shouldKeepFewFilesOpen() throws Exception {
+        assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
+        for (int round = 0; round < 3; round++) {
+            CpuLoad.runOnThreads(MAX_WAIT_FILES, () -> Library.waitNanos());
+            assertThat(waitFiles()).isBetween(1, MAX_WAIT_FILES);
+        }
+        long waited = Library.waitNanos();
+        assertThat(waited).isNotNegative();
+        Library.keepWaitFiles(false);
+        assertThat(Library.waitNanos()).isGreaterThanOrEqualTo(waited);
+        assertThat(waitFiles()).isZero();
+        Library.keepWaitFiles(true);
+        assertThat(Library.waitNanos()).isGreaterThanOrEqualTo(waited);
+        assertThat(waitFiles()).isOne();
+    }
+
+    /** Returns the number of open files, all of which must be closed on exec. */
+    private static int waitFiles() throws IOException {
+        int count = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path file : files) {
+                if (!Files.isSymbolicLink(file) || !Files.readSymbolicLink(file).endsWith("schedstat")) continue;
+                count++;
+                assertThat(Files.readString(Path.of("/proc/self/fdinfo").resolve(file.getFileName())))
+                        .containsPattern("flags:\\s+0?2");
+            }
+        }
+        return count;
+    }
+
+    /** A section that other means have measured has no wait time and no bytes. */
+    @Test
+    void shouldReportWhatIsNotKnownOfASectionAsUnknown() {
+        type.withAllocatedBytes().withWaitTime();
+        type.of("a").enter().close();
+        type.of("b").enter().close();
+        type.add("a", new CpuTime(10, 10, 0), 1);
+        assertThat(row("a").allocatedBytes()).isEqualTo(-1);
+        assertThat(row("a").waitNanos()).isEqualTo(-1);
+        assertThat(type.of("a").now().allocatedBytes()).isEqualTo(-1);
+        assertThat(row("b").allocatedBytes()).isNotNegative();
+        assertThat(row("b").waitNanos() >= 0).isEqualTo(ExpectedBackend.isNative());
     }
 
     @Test

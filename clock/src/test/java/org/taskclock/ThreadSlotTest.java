@@ -21,6 +21,11 @@ class ThreadSlotTest {
     /** An open section. */
     private record Section(int account, long id) {}
 
+    private static void close(Object[] slot, long id, long now) {
+        long[] numbers = ThreadSlot.numbers(slot);
+        ThreadSlot.close(slot, numbers, ThreadSlot.position(numbers, id), now);
+    }
+
     @Property
     void shouldChargeTheInnermostSection(
             @ForAll @Size(max = 200) List<@IntRange(max = 2 * ACCOUNTS - 1) Integer> steps,
@@ -41,8 +46,9 @@ class ThreadSlotTest {
             } else if (!open.isEmpty()) {
                 // Any of them, not only the innermost.
                 Section closed = open.remove(open.size() * (step % ACCOUNTS) / ACCOUNTS);
-                ThreadSlot.close(slot, ThreadSlot.position(slot, closed.id), now, 0);
-                assertThat(ThreadSlot.position(slot, closed.id)).isEqualTo(-1);
+                close(slot, closed.id, now);
+                assertThat(ThreadSlot.position(ThreadSlot.numbers(slot), closed.id))
+                        .isEqualTo(-1);
                 sections[closed.account]++;
             }
             int innermost = open.isEmpty() ? -1 : open.get(open.size() - 1).account;
@@ -87,13 +93,13 @@ class ThreadSlotTest {
         SlotReader reader = new SlotReader("type", threads, new ArrayList<>());
         var account = NamedAccount.create("a");
         long[] cell = AccountCells.add(slot, account);
-        ThreadSlot.close(slot, ThreadSlot.position(slot, ThreadSlot.open(slot, cell, 100, 0)), 110, 0);
-        ThreadSlot.open(slot, cell, 120, 0);
+        close(slot, ThreadSlot.open(slot, cell, 100, 0), 110);
+        long id = ThreadSlot.open(slot, cell, 120, 0);
         reader.foldOwn(slot);
         long open = AccountCell.total(cell, AccountCell.state(cell), 150);
         assertThat(open + NamedAccount.counters(account).get(AccountCounters.CPU))
                 .isEqualTo(40);
-        ThreadSlot.close(slot, 0, 150, 0);
+        close(slot, id, 150);
         for (int i = 0; i < 2; i++) {
             reader.foldAll(slot);
             assertThat(NamedAccount.counters(account).get(AccountCounters.CPU)).isEqualTo(40);
