@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import org.taskclock.AccountUsage;
 import org.taskclock.metrics.AccountKey;
+import org.taskclock.metrics.PoolKey;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -25,14 +27,25 @@ public final class AccountTotals {
     public AccountTotals() {}
 
     /** Returns what each account has used since it was last reported, or in all. */
-    public List<ThreadUsage> advance(int pid, List<AgentReport.Account> accounts) {
+    public List<ThreadUsage> advance(int pid, List<AccountUsage> accounts) {
         List<ThreadUsage> usages = new ArrayList<>(accounts.size());
-        for (AgentReport.Account account : accounts) {
-            AccountUsage before = last.remove(account.key());
-            usages.add(account.since(pid, before == null ? AccountUsage.none(account.type(), account.name()) : before));
-            last.put(account.key(), account.usage());
+        for (AccountUsage account : accounts) {
+            AccountKey key = new AccountKey(account.type(), account.name());
+            AccountUsage before = last.remove(key);
+            usages.add(since(pid, key, before == null ? AccountUsage.none(key.type(), key.name()) : before, account));
+            last.put(key, account);
         }
         while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());
         return usages;
+    }
+
+    private static ThreadUsage since(int pid, AccountKey key, AccountUsage before, AccountUsage now) {
+        long cpu = Math.max(0, now.cpuNanos() - before.cpuNanos());
+        long wait = now.waitNanos();
+        return ThreadUsage.ofGroup(pid, new PoolKey(key.pool(), ThreadKind.ACCOUNT), 0)
+                .cpu(cpu, Math.max(0, Math.min(cpu, now.userNanos() - before.userNanos())))
+                .waited(wait < 0 ? -1 : Math.max(0, wait - Math.max(0, before.waitNanos())))
+                .total(now.cpuNanos(), -1)
+                .build();
     }
 }
