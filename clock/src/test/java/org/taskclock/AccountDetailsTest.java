@@ -77,6 +77,7 @@ class AccountDetailsTest {
     @Test
     void shouldKeepFewFilesOpen() throws Exception {
         assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
+        assertThat(Library.isAvailable()).isTrue();
         for (int round = 0; round < 3; round++) {
             CpuLoad.runOnThreads(MAX_WAIT_FILES, () -> Library.waitNanos());
             assertThat(waitFiles()).isBetween(1, MAX_WAIT_FILES);

@@ -182,16 +182,16 @@ public final class AgentReportWriter implements Supplier<String> {
         json.member("unclosed", account.unclosed());
         json.member("misclosed", account.misclosed());
         if (account.distribution() == null) return;
-        json.member("distributionNanos", account.distribution().sumNanos());
-        // Most buckets are empty: the index of each of the others, and its number of sections.
+        // The CPU time of the sections, and as most buckets are empty, the index of each of the others, and its number.
         long[] counts = account.distribution().counts();
-        List<Long> pairs = new ArrayList<>();
+        List<Long> values = new ArrayList<>();
+        values.add(account.distribution().sumNanos());
         for (int i = 0; i < counts.length; i++) {
             if (counts[i] == 0) continue;
-            pairs.add((long) i);
-            pairs.add(counts[i]);
+            values.add((long) i);
+            values.add(counts[i]);
         }
-        json.list("distribution", pairs, json::value);
+        json.list("distribution", values, json::value);
     }
 
     private static void yields(JsonWriter json, YieldControl yields) {

@@ -73,6 +73,7 @@ record Goal(String text, Backends backends, List<String> benchmarks, Function<Jm
                     Backends.COUNTING),
             throughput(1.9, "ConcurrencyBenchmark.onTwoProcessors", "ConcurrencyBenchmark.onOneProcessor"),
             atMostNanos(40, "AccountBenchmark.enterAndClose"),
+            atMostNanos(40, "AccountBenchmark.named"),
             moreBy(10, "AccountBenchmark.named", "AccountBenchmark.enterAndClose"),
             throughput(1.9, "AccountBenchmark.onTwoProcessors", "AccountBenchmark.onOneProcessor"),
             atMost(1.15, "OtherThreadBenchmark.cpuNanos parked", "OtherThreadBenchmark.floor parked", Backends.ALL),

@@ -24,39 +24,28 @@ public final class AccountTotals {
     /** As of each account's last report, the least recent first. */
     private final Map<AccountKey, AccountUsage> last = new LinkedHashMap<>();
 
-    private List<AccountUsage> latest = List.of();
-
     /** Creates totals of no accounts. */
     public AccountTotals() {}
 
     /** Returns what each account has used since it was last reported, or in all. */
-    public List<ThreadUsage> advance(int pid, List<AgentReport.Account> accounts) {
+    public List<ThreadUsage> advance(int pid, List<AccountUsage> accounts) {
         List<ThreadUsage> usages = new ArrayList<>(accounts.size());
-        List<AccountUsage> reported = new ArrayList<>(accounts.size());
-        for (AgentReport.Account account : accounts) {
-            AccountUsage now = account.usage();
-            AccountUsage before = last.remove(account.key());
-            usages.add(since(pid, before == null ? AccountUsage.none(now.type(), now.name()) : before, now));
-            last.put(account.key(), now);
-            reported.add(now);
+        for (AccountUsage account : accounts) {
+            AccountKey key = new AccountKey(account.type(), account.name());
+            AccountUsage before = last.remove(key);
+            usages.add(since(pid, key, before == null ? AccountUsage.none(key.type(), key.name()) : before, account));
+            last.put(key, account);
         }
         while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());
-        latest = List.copyOf(reported);
         return usages;
     }
 
-    /** Returns the accounts as of the last report. */
-    public List<AccountUsage> latest() {
-        return latest;
-    }
-
-    private static ThreadUsage since(int pid, AccountUsage before, AccountUsage now) {
+    private static ThreadUsage since(int pid, AccountKey key, AccountUsage before, AccountUsage now) {
         long cpu = Math.max(0, now.cpuNanos() - before.cpuNanos());
-        long wait = now.waitNanos() < 0 ? -1 : Math.max(0, now.waitNanos() - Math.max(0, before.waitNanos()));
-        String pool = new AccountKey(now.type(), now.name()).pool();
-        return ThreadUsage.ofGroup(pid, new PoolKey(pool, ThreadKind.ACCOUNT), 0)
+        long wait = now.waitNanos();
+        return ThreadUsage.ofGroup(pid, new PoolKey(key.pool(), ThreadKind.ACCOUNT), 0)
                 .cpu(cpu, Math.max(0, Math.min(cpu, now.userNanos() - before.userNanos())))
-                .waited(wait)
+                .waited(wait < 0 ? -1 : Math.max(0, wait - Math.max(0, before.waitNanos())))
                 .total(now.cpuNanos(), -1)
                 .sections(SectionUsage.between(before, now))
                 .build();

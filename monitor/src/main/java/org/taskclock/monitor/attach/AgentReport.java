@@ -3,8 +3,13 @@
 package org.taskclock.monitor.attach;
 
 import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonDeserializer;
 import com.google.gson.JsonParseException;
+import com.google.gson.reflect.TypeToken;
 import java.io.IOException;
+import java.lang.reflect.Type;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -40,7 +45,7 @@ public record AgentReport(
         long platformYieldNanos,
         List<Yielder> yielders,
         List<Site> yieldSites,
-        List<Account> accounts,
+        List<AccountUsage> accounts,
         List<Section> openSections,
         Health health,
         boolean truncated,
@@ -60,8 +65,13 @@ public record AgentReport(
     private static final int MAX_BUCKETS = 1_000;
     private static final long TOLERANCE_NANOS = 100_000_000;
 
+    private static final Type LONGS = new TypeToken<List<Long>>() {}.getType();
+
     /** Remembers how to read each type, which takes as long as reading a report. */
-    private static final Gson GSON = new Gson();
+    private static final Gson GSON = new GsonBuilder()
+            .registerTypeAdapter(Distribution.class, (JsonDeserializer<Distribution>)
+                    (json, type, context) -> distribution(context.deserialize(json, LONGS)))
+            .create();
 
     /** The name of the agent property that holds the report. */
     private static final String PROPERTY = "taskclock.report";
@@ -125,53 +135,6 @@ public record AgentReport(
         /** Returns the caller of yield. */
         public String name() {
             return stack.isEmpty() ? "(other)" : stack.get(0);
-        }
-    }
-
-    /**
-     * What a named account has used; -1 if something is not counted.
-     *
-     * @param distributionNanos the CPU time of the sections in the distribution
-     * @param distribution pairs of the index of a bucket and its number of sections; null if they are not counted
-     */
-    public record Account(
-            String type,
-            String name,
-            long cpuNanos,
-            long userNanos,
-            long waitNanos,
-            long allocatedBytes,
-            long sections,
-            long uncounted,
-            long unclosed,
-            long misclosed,
-            long distributionNanos,
-            List<Long> distribution) {
-        public AccountKey key() {
-            return new AccountKey(type, name);
-        }
-
-        /** Returns the same as a reading in the JVM would. */
-        public AccountUsage usage() {
-            return new AccountUsage(
-                    type,
-                    name,
-                    cpuNanos,
-                    Math.min(userNanos, cpuNanos),
-                    waitNanos,
-                    allocatedBytes,
-                    sections,
-                    uncounted,
-                    unclosed,
-                    misclosed,
-                    distribution == null ? null : sectionsByTime());
-        }
-
-        private Distribution sectionsByTime() {
-            long[] counts = new long[MAX_BUCKETS];
-            for (int i = 0; i < distribution.size(); i += 2)
-                counts[distribution.get(i).intValue()] = distribution.get(i + 1);
-            return new Distribution(counts, distributionNanos);
         }
     }
 
@@ -255,6 +218,7 @@ public record AgentReport(
                 return report;
             }
         } catch (JsonParseException e) {
+            if (e.getCause() instanceof AgentReportException impossible) throw impossible;
             throw new AgentReportException(e);
         }
         throw new AgentReportException((Throwable) null);
@@ -286,32 +250,56 @@ public record AgentReport(
         checkSum("yielders", yielders, Yielder::cpuNanos);
         checkSum("call sites", yieldSites, Site::yields);
         checkSum("call sites", yieldSites, Site::virtualYields);
-        checkTimes("accounts", accounts, Account::cpuNanos, Account::userNanos);
-        checkSum("accounts", accounts, Account::waitNanos);
-        checkSum("accounts", accounts, Account::allocatedBytes);
-        checkSum("accounts", accounts, Account::sections);
-        checkSum("sections", accounts, Account::distributionNanos);
-        for (Account account : accounts) checkAccount(account);
-        if (accounts.stream().map(Account::key).distinct().count() < accounts.size())
+        checkSum("accounts", accounts, AccountUsage::cpuNanos);
+        checkSum("accounts", accounts, AccountUsage::waitNanos);
+        checkSum("accounts", accounts, AccountUsage::allocatedBytes);
+        checkSum("accounts", accounts, AccountUsage::sections);
+        checkSum("sections", accounts, AgentReport::sectionNanos);
+        for (AccountUsage account : accounts) checkAccount(account);
+        if (accounts.stream().map(AgentReport::key).distinct().count() < accounts.size())
             throw new AgentReportException("its agent reports an account twice");
         checkSum("open sections", openSections, Section::cpuNanos);
         checkSum("open sections", openSections, Section::openNanos);
     }
 
-    private static void checkAccount(Account account) throws AgentReportException {
-        check("accounts", account.uncounted, account.unclosed, account.misclosed);
-        if (account.cpuNanos < 0 || account.userNanos < 0) throw impossible("accounts", account.cpuNanos);
-        if (account.type.length() > MAX_NAME || account.name.length() > MAX_NAME)
+    private static void checkAccount(AccountUsage account) throws AgentReportException {
+        check("accounts", account.uncounted(), account.unclosed(), account.misclosed());
+        if (account.cpuNanos() < 0 || account.userNanos() < 0) throw impossible("accounts", account.cpuNanos());
+        if (account.systemNanos() < 0) throw impossible("user time of accounts", account.userNanos());
+        if (account.type().length() > MAX_NAME || account.name().length() > MAX_NAME)
             throw new AgentReportException("its agent reports an account with a name of more than " + MAX_NAME);
-        if (account.distribution == null) return;
-        int size = account.distribution.size();
-        if (size % 2 != 0 || size > 2 * MAX_BUCKETS) throw impossible("sections", size);
-        for (int i = 0; i < size; i += 2) {
-            long bucket = account.distribution.get(i);
-            if (bucket < 0 || bucket >= MAX_BUCKETS) throw impossible("sections", bucket);
-            if (account.distribution.get(i + 1) < 0) throw impossible("sections", account.distribution.get(i + 1));
+        if (account.distribution() != null)
+            checkSum(
+                    "sections",
+                    Arrays.stream(account.distribution().counts()).boxed().toList(),
+                    n -> n);
+    }
+
+    /**
+     * Reads the distribution of an account.
+     *
+     * @param values the CPU time of its sections, followed by pairs of the index of a bucket and its number of sections
+     */
+    private static Distribution distribution(List<Long> values) {
+        if (values.contains(null)) throw new JsonParseException("null");
+        int size = values.size();
+        if (size % 2 == 0 || size > 2 * MAX_BUCKETS) throw new JsonParseException(impossible("sections", size));
+        long[] counts = new long[MAX_BUCKETS];
+        for (int i = 1; i < size; i += 2) {
+            long bucket = values.get(i);
+            if (bucket < 0 || bucket >= MAX_BUCKETS) throw new JsonParseException(impossible("sections", bucket));
+            counts[(int) bucket] = values.get(i + 1);
         }
-        checkSum("sections", account.distribution, Long::longValue);
+        return new Distribution(counts, values.get(0));
+    }
+
+    private static AccountKey key(AccountUsage account) {
+        return new AccountKey(account.type(), account.name());
+    }
+
+    /** Returns the CPU time of the sections in the distribution of an account. */
+    private static long sectionNanos(AccountUsage account) {
+        return account.distribution() == null ? 0 : account.distribution().sumNanos();
     }
 
     private static <T> void checkTimes(
@@ -363,9 +351,9 @@ public record AgentReport(
         checkTotal("yielders", sum(yielders, Yielder::cpuNanos), processNanos);
         Map<String, Long> types = new HashMap<>();
         Map<String, Long> sections = new HashMap<>();
-        for (Account account : accounts) {
-            types.merge(account.type, account.cpuNanos, Long::sum);
-            sections.merge(account.type, account.distributionNanos, Long::sum);
+        for (AccountUsage account : accounts) {
+            types.merge(account.type(), account.cpuNanos(), Long::sum);
+            sections.merge(account.type(), sectionNanos(account), Long::sum);
         }
         // The CPU time of each type adds up to that of the process.
         for (long nanos : types.values()) checkTotal("accounts", nanos, processNanos);
@@ -399,9 +387,8 @@ public record AgentReport(
                 && health != null
                 && isComplete(health.features, Health.Feature::name)
                 && isComplete(yieldSites, Site::stack)
-                && isComplete(accounts, Account::type)
-                && isComplete(accounts, Account::name)
-                && accounts.stream().allMatch(a -> a.distribution == null || isComplete(a.distribution, count -> count))
+                && isComplete(accounts, AccountUsage::type)
+                && isComplete(accounts, AccountUsage::name)
                 && isComplete(openSections, Section::type)
                 && isComplete(openSections, Section::name)
                 && isComplete(openSections, Section::thread)

@@ -239,7 +239,7 @@ final class AgentPools {
             return reading;
         }
         isContinuous = true;
-        accounts = accountTotals.latest();
+        accounts = report.accounts();
         virtualThreads = report.virtualThreadCounts();
         carriers = report.carrierTids();
         Map<PoolKey, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();

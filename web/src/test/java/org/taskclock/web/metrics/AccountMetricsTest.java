@@ -30,7 +30,7 @@ class AccountMetricsTest {
     private static final String ACCOUNTS = """
             "accounts":[
              {"type":"tenant","name":"acme","cpuNanos":5000000,"userNanos":4000000,"waitNanos":-1,"allocatedBytes":-1,
-              "sections":7,"distributionNanos":4015000,"distribution":[81,3,151,2]},
+              "sections":7,"distribution":[4015000,81,3,151,2]},
              {"type":"tenant","name":"globex","cpuNanos":1000000,"userNanos":0,"waitNanos":2000000,"allocatedBytes":8,
               "sections":1}],""";
 
