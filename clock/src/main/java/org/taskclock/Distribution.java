@@ -123,6 +123,7 @@ public final class Distribution {
         long[] between = new long[bounds.length + 1];
         int next = 0;
         for (int i = 0; i < counts.length; i++) {
+            if (counts[i] == 0) continue; // most buckets
             while (next < bounds.length && upperBound(i) > bounds[next]) next++;
             between[next] += counts[i];
         }
