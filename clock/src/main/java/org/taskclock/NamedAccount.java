@@ -28,10 +28,17 @@ final class NamedAccount extends CpuAccount {
     private final AccountType type;
     private final AtomicReferenceArray<Object> shared;
     private final int hash;
+    /** What its closed sections belong to; null unless this is the account of all deferred ones. */
+    private final DeferredAccount deferred;
 
     NamedAccount(AccountType type, AtomicReferenceArray<Object> shared) {
+        this(type, shared, null);
+    }
+
+    NamedAccount(AccountType type, AtomicReferenceArray<Object> shared, DeferredAccount deferred) {
         this.type = type;
         this.shared = shared;
+        this.deferred = deferred;
         this.hash = hash(shared);
     }
 
@@ -87,7 +94,11 @@ final class NamedAccount extends CpuAccount {
     }
 
     void count(int counter) {
-        counters(shared).getAndIncrement(counter);
+        add(counter, 1);
+    }
+
+    void add(int counter, long more) {
+        counters(shared).getAndAdd(counter, more);
     }
 
     /** Adds usage that no thread has pending. The CPU time comes last, because a reader limits the user time to it. */
@@ -116,6 +127,12 @@ final class NamedAccount extends CpuAccount {
         long id = ThreadSlot.open(slot, cell, now, type.details());
         ThreadContext.update(type, slot);
         return new NamedSection(this, thread, slot, id);
+    }
+
+    /** Called after a section has been closed. */
+    void closed(long nanos, long userNanos, int details) {
+        if (deferred == null) type.closed(this, nanos, details);
+        else deferred.closed(nanos, userNanos);
     }
 
     private boolean isDropped() {

@@ -40,6 +40,6 @@ final class NamedSection implements CpuSection {
         ThreadContext.update(type, slot);
         if (ThreadType.isVirtual(thread) && numbers[ThreadSlot.DEPTH] == 0)
             type.table().release(slot);
-        type.closed(account, nanos, details);
+        account.closed(nanos, ThreadSlot.userNanos(numbers, nanos), details);
     }
 }
