@@ -52,6 +52,13 @@ final class AccountEntry {
         now[counter] += more;
     }
 
+    /** Adds CPU time that may decrease, which {@link #settle} would prevent, to a row. */
+    void addTo(long[] row) {
+        long cpu = Math.max(0, now[AccountCounters.CPU]);
+        row[AccountCounters.CPU] += cpu;
+        row[AccountCounters.USER] += Math.max(0, Math.min(now[AccountCounters.USER], cpu));
+    }
+
     /** Makes the usage final for this reading. */
     void settle(double decay, long nanoTime) {
         now[AccountCounters.CPU] = Math.max(now[AccountCounters.CPU], state[REPORTED_CPU]);

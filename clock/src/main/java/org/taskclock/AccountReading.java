@@ -13,8 +13,8 @@ import java.util.List;
  * @param type the name of the type
  * @param accounts the accounts with a row of their own, and {@link AccountType#OTHER} if there are more; the busiest
  *     first
- * @param retired what accounts used that had a row earlier, and may get it back; not a counter, because it decreases
- *     then
+ * @param retired what accounts used that had a row earlier, and may get it back, and what {@link DeferredAccount}s used
+ *     whose name is not known yet; not a counter, because it decreases then
  * @param unaccounted the CPU time of this process outside sections of this type
  * @param names the number of accounts
  * @param openSections the sections that are open now, the longest first
@@ -32,6 +32,9 @@ public record AccountReading(
     /** The name of {@link #retired()}. */
     static final String RETIRED = "(retired)";
 
+    /** The name of the sections of deferred accounts. */
+    static final String PENDING = "(pending)";
+
     /**
      * Returns the rows that add up to the CPU time of the process, as counters for metrics.
      *
@@ -46,6 +49,9 @@ public record AccountReading(
     }
 
     static boolean isReserved(String name) {
-        return name.equals(AccountType.OTHER) || name.equals(UNACCOUNTED) || name.equals(RETIRED);
+        return name.equals(AccountType.OTHER)
+                || name.equals(UNACCOUNTED)
+                || name.equals(RETIRED)
+                || name.equals(PENDING);
     }
 }

@@ -42,7 +42,6 @@ final class AccountTable {
     private static final double MIN_RATIO = 2;
 
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final int MAX_OPEN_SECTIONS = 100;
 
     private final AccountType type;
     private final ReentrantLock lock;
@@ -51,6 +50,7 @@ final class AccountTable {
 
     private final SlotReader slots;
     private final ProcessClock process = ProcessClock.current();
+    private AccountEntry pending; // guarded by the lock
     private volatile long roomMadeAt = System.nanoTime() - IDLE_NANOS;
 
     AccountTable(
@@ -71,7 +71,7 @@ final class AccountTable {
             CpuTime processTime = process.now();
             List<OpenSection> open = new ArrayList<>();
             List<AccountEntry> entries = update(open);
-            return reading(entries, longestFirst(open), processTime);
+            return reading(entries, OpenSection.longestFirst(open), processTime);
         } finally {
             lock.unlock();
         }
@@ -156,6 +156,9 @@ final class AccountTable {
     private List<AccountEntry> update(List<OpenSection> open) {
         slots.foldEnded();
         Map<AtomicReferenceArray<Object>, AccountEntry> byAccount = new HashMap<>();
+        // First, because time leaves it after it has been added to another account.
+        pending = new AccountEntry(type.pending);
+        byAccount.put(pending.account, pending);
         for (AtomicReferenceArray<Object> account : type.accounts().values())
             byAccount.put(account, new AccountEntry(account));
         for (AtomicReferenceArray<Object> account : dropped) byAccount.put(account, new AccountEntry(account));
@@ -163,6 +166,7 @@ final class AccountTable {
         byAccount.put(other.account, other);
         // Threads may also have used accounts that were dropped meanwhile.
         slots.read(account -> byAccount.computeIfAbsent(account, AccountEntry::new), open);
+        byAccount.remove(pending.account);
         long now = System.nanoTime();
         double decay = Math.pow(0.5, Math.max(0, now - type.numbers().get(READ_AT)) / HALF_LIFE_NANOS);
         for (AccountEntry entry : byAccount.values()) entry.settle(decay, now);
@@ -247,8 +251,10 @@ final class AccountTable {
             rows.add(row);
         }
         rows.sort(Comparator.comparingLong(AccountUsage::cpuNanos).reversed());
-        AccountUsage other = row(AccountType.OTHER, OTHER);
-        AccountUsage retired = row(AccountReading.RETIRED, RETIRED);
+        AccountUsage other = row(AccountType.OTHER, counters(OTHER));
+        long[] hidden = counters(RETIRED);
+        pending.addTo(hidden);
+        AccountUsage retired = row(AccountReading.RETIRED, hidden);
         if (other.cpuNanos() + other.sections() + other.uncounted() > 0) rows.add(other);
         CpuTime unaccounted = unaccounted(
                 processTime,
@@ -263,9 +269,13 @@ final class AccountTable {
                 open);
     }
 
-    private AccountUsage row(String name, int first) {
+    private long[] counters(int first) {
         long[] counters = new long[AccountCounters.COUNT];
         for (int i = 0; i < counters.length; i++) counters[i] = type.numbers().get(first + i);
+        return counters;
+    }
+
+    private AccountUsage row(String name, long[] counters) {
         return AccountEntry.usage(type, name, counters, null);
     }
 
@@ -280,14 +290,5 @@ final class AccountTable {
         numbers.set(UNACCOUNTED_CPU, lastCpu + more);
         numbers.set(UNACCOUNTED_USER, lastUser + moreUser);
         return new CpuTime(lastCpu + more, lastUser + moreUser, lastCpu + more - lastUser - moreUser);
-    }
-
-    private static List<OpenSection> longestFirst(List<OpenSection> open) {
-        return open.stream()
-                .sorted(Comparator.comparingLong(OpenSection::openNanos)
-                        .thenComparing(OpenSection::cpuNanos)
-                        .reversed())
-                .limit(MAX_OPEN_SECTIONS)
-                .toList();
     }
 }

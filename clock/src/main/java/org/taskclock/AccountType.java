@@ -52,13 +52,17 @@ public final class AccountType {
     private static final int NUMBERS = 4;
     private static final int DROPPED = 5;
     private static final int OTHER_ACCOUNT = 6;
-    private static final int LENGTH = 7;
+    private static final int PENDING_ACCOUNT = 7;
+    private static final int LENGTH = 8;
 
     private final String name;
 
     private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts; // by name
     private final AtomicLongArray numbers;
     private final NamedAccount other;
+    /** Has the sections of all deferred accounts until their names are known. */
+    final AtomicReferenceArray<Object> pending;
+
     private final AccountTable table;
     private final ThreadSlots slots;
     private final CopyOnWriteArrayList<SectionListener> listeners = new CopyOnWriteArrayList<>();
@@ -75,6 +79,7 @@ public final class AccountType {
         this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[ACCOUNTS];
         this.numbers = (AtomicLongArray) shared[NUMBERS];
         this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[OTHER_ACCOUNT]);
+        this.pending = (AtomicReferenceArray<Object>) shared[PENDING_ACCOUNT];
         this.table = new AccountTable(this, (ReentrantLock) shared[LOCK], threads, dropped);
         this.slots = new ThreadSlots(threads, (ThreadLocal<Object[]>) shared[OWN_SLOT], table);
         this.limits = new AccountLimits(accounts, -1, null);
@@ -92,6 +97,7 @@ public final class AccountType {
         shared[NUMBERS] = numbers;
         shared[DROPPED] = new ArrayList<AtomicReferenceArray<Object>>();
         shared[OTHER_ACCOUNT] = NamedAccount.create(OTHER);
+        shared[PENDING_ACCOUNT] = NamedAccount.create(AccountReading.PENDING);
         return shared;
     }
 
@@ -113,6 +119,15 @@ public final class AccountType {
      */
     public CpuAccount of(String id) {
         return named(id);
+    }
+
+    /**
+     * Creates an account whose name becomes known later.
+     *
+     * @return the account, for one piece of work, such as a request
+     */
+    public DeferredAccount deferred() {
+        return new DeferredAccount(this);
     }
 
     NamedAccount named(String id) {

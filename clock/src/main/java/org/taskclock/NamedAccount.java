@@ -28,10 +28,17 @@ final class NamedAccount extends CpuAccount {
     private final AccountType type;
     private final AtomicReferenceArray<Object> shared;
     private final int hash;
+    /** What its closed sections belong to; null unless this is the account of all deferred ones. */
+    private final DeferredAccount deferred;
 
     NamedAccount(AccountType type, AtomicReferenceArray<Object> shared) {
+        this(type, shared, null);
+    }
+
+    NamedAccount(AccountType type, AtomicReferenceArray<Object> shared, DeferredAccount deferred) {
         this.type = type;
         this.shared = shared;
+        this.deferred = deferred;
         this.hash = hash(shared);
     }
 
@@ -87,7 +94,11 @@ final class NamedAccount extends CpuAccount {
     }
 
     void count(int counter) {
-        counters(shared).getAndIncrement(counter);
+        add(counter, 1);
+    }
+
+    void add(int counter, long more) {
+        counters(shared).getAndAdd(counter, more);
     }
 
     /** Adds usage that no thread has pending. The CPU time comes last, because a reader limits the user time to it. */
@@ -123,6 +134,12 @@ final class NamedAccount extends CpuAccount {
     private long[] addCell(Object[] slot) {
         if (AccountCells.hasManyCells(slot)) type.table().foldOwn(slot);
         return AccountCells.add(slot, shared);
+    }
+
+    /** Called after a section has been closed. */
+    void closed(long nanos, long[] numbers) {
+        if (deferred == null) type.closed(this, nanos, ThreadSlot.details(numbers));
+        else deferred.closed(nanos, ThreadSlot.userNanos(numbers, nanos));
     }
 
     private boolean isDropped() {

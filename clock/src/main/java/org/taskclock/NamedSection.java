@@ -37,6 +37,6 @@ final class NamedSection implements CpuSection {
         ThreadContext.update(type, slot);
         if (ThreadType.isVirtual(current) && ThreadSlot.depth(slot) == 0)
             type.table().release(slot);
-        type.closed(account, nanos, ThreadSlot.details(numbers));
+        account.closed(nanos, numbers);
     }
 }

@@ -2,6 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
+import java.util.Comparator;
+import java.util.List;
+
 /**
  * A section that is open now.
  *
@@ -13,6 +16,17 @@ package org.taskclock;
  * @param cpuNanos the CPU time of the innermost section so far, in nanoseconds
  */
 public record OpenSection(String type, String name, Thread thread, long openNanos, long cpuNanos) {
+    private static final int MAX_OPEN_SECTIONS = 100;
+
+    static List<OpenSection> longestFirst(List<OpenSection> open) {
+        return open.stream()
+                .sorted(Comparator.comparingLong(OpenSection::openNanos)
+                        .thenComparing(OpenSection::cpuNanos)
+                        .reversed())
+                .limit(MAX_OPEN_SECTIONS)
+                .toList();
+    }
+
     /**
      * Returns the thread's Java id.
      *

@@ -54,10 +54,8 @@ final class Redaction {
         String pool = alias(prefix, usage.pool());
         String name = usage.tid() == 0 ? pool : thread(usage.name());
         String owner = usage.java().owner();
-        ThreadUsage renamed = usage.renamed(name, pool);
-        return owner.isEmpty()
-                ? renamed
-                : renamed.change().java(usage.java().ownedBy(thread(owner))).build();
+        ThreadUsage.Builder renamed = usage.rename(name, pool);
+        return (owner.isEmpty() ? renamed : renamed.java(usage.java().ownedBy(thread(owner)))).build();
     }
 
     private Finding apply(Finding finding) {

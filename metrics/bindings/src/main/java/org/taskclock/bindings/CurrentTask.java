@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.bindings;
 
+import java.util.function.Supplier;
 import org.taskclock.CpuSection;
 
 /**
@@ -23,13 +24,13 @@ public final class CurrentTask {
     /**
      * Makes a task that of the calling thread, instead of its present one.
      *
-     * @param next the task; null for none
+     * @param next the task, such as a {@link NestedTask}, which enters a section on the calling thread; null for none
      */
-    public void set(NestedTask next) {
+    public void set(Supplier<CpuSection> next) {
         Object[] thread = threads.get();
         if (thread[TASK] == next) return;
         if (thread[SECTION] != null) ((CpuSection) thread[SECTION]).close();
         thread[TASK] = next;
-        thread[SECTION] = next == null ? null : next.enter();
+        thread[SECTION] = next == null ? null : next.get();
     }
 }

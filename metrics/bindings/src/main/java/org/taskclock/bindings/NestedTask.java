@@ -3,6 +3,7 @@
 package org.taskclock.bindings;
 
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.taskclock.CpuAccount;
 import org.taskclock.CpuSection;
 import org.taskclock.CpuUsage;
@@ -13,7 +14,7 @@ import org.taskclock.CpuUsage;
  *
  * <p>Thread-safe.
  */
-public final class NestedTask {
+public final class NestedTask implements Supplier<CpuSection> {
     private final CpuAccount account = CpuAccount.create();
     private final NestedTask parent;
     private final LongAdder endedParts = new LongAdder();
@@ -28,7 +29,9 @@ public final class NestedTask {
         this.parent = parent;
     }
 
-    CpuSection enter() {
+    /** Enters a section on the calling thread. */
+    @Override
+    public CpuSection get() {
         return account.enter();
     }
 

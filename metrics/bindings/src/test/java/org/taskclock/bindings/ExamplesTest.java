@@ -52,7 +52,7 @@ class ExamplesTest {
         List<String> page = Files.readAllLines(Path.of("../../docs/bindings.md"));
         List<String> examples = new ArrayList<>(blocks(page, "java"));
         examples.addAll(blocks(page, "kotlin"));
-        assertThat(examples).hasSize(8);
+        assertThat(examples).hasSize(9);
         for (String example : examples) assertThat(all.toString()).contains(example);
     }
 }

@@ -4,15 +4,11 @@ package org.taskclock.opentelemetry;
 
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
-import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.context.Context;
-import io.opentelemetry.context.ContextStorage;
-import io.opentelemetry.context.Scope;
 import io.opentelemetry.sdk.trace.ReadWriteSpan;
 import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.internal.ExtendedSpanProcessor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.logging.Logger;
 import org.taskclock.ThreadContext;
 import org.taskclock.bindings.CurrentTask;
 import org.taskclock.bindings.NestedTask;
@@ -43,19 +39,10 @@ public final class SpanCpuTime implements ExtendedSpanProcessor {
     /** The CPU time, in seconds, of the span itself. */
     public static final AttributeKey<Double> SELF_TIME = AttributeKey.doubleKey("thread.cpu.self_time");
 
-    private static final Logger LOGGER = Logger.getLogger(SpanCpuTime.class.getName());
-
-    /** The length of a number of 64 bits. */
-    private static final int HEX_DIGITS = 16;
-
-    private static final AtomicBoolean IS_INSTALLED = new AtomicBoolean();
     private static final CurrentTask CURRENT = new CurrentTask();
 
     /** The tasks of the spans that have not ended. All processors share the threads, so they share the tasks. */
     private static final WeakIdentityMap<Span, NestedTask> TASKS = new WeakIdentityMap<>();
-
-    /** Set when OpenTelemetry begins to use our wrapper of its storage. */
-    private static volatile boolean isObserving;
 
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
@@ -69,72 +56,14 @@ public final class SpanCpuTime implements ExtendedSpanProcessor {
      * @return the processor; add it to one tracer provider
      */
     public static SpanCpuTime create() {
-        if (IS_INSTALLED.compareAndSet(false, true)) ContextStorage.addWrapper(SpanCpuTime::observe);
+        CurrentSpans.observe(CURRENT, TASKS);
         return new SpanCpuTime();
-    }
-
-    private static ContextStorage observe(ContextStorage storage) {
-        isObserving = true;
-        return new ObservedStorage(storage);
-    }
-
-    /** A storage that reports each change of a thread's context. */
-    private record ObservedStorage(ContextStorage storage) implements ContextStorage {
-        @Override
-        public Scope attach(Context context) {
-            Scope scope = storage.attach(context);
-            if (scope == Scope.noop()) return scope;
-            update();
-            return () -> {
-                scope.close();
-                // Nothing has changed if it was closed in the wrong order or on another thread.
-                update();
-            };
-        }
-
-        private void update() {
-            Context current = storage.current();
-            CURRENT.set(taskOf(current));
-            if (ThreadContext.isOn()) publish(current);
-        }
-
-        @Override
-        public Context current() {
-            return storage.current();
-        }
-
-        @Override
-        public Context root() {
-            return storage.root();
-        }
-    }
-
-    /** Publishes the span to profilers outside the process. The ids of no span are 0. */
-    private static void publish(Context context) {
-        Span span = context == null ? Span.getInvalid() : Span.fromContext(context);
-        SpanContext ids = span.getSpanContext();
-        ThreadContext.setTrace(
-                number(ids.getTraceId(), 0),
-                number(ids.getTraceId(), HEX_DIGITS),
-                number(ids.getSpanId(), 0),
-                ids.getTraceFlags().asByte());
-    }
-
-    private static long number(String hex, int start) {
-        return Long.parseUnsignedLong(hex, start, start + HEX_DIGITS, 16);
-    }
-
-    private static NestedTask taskOf(Context context) {
-        Span span = context == null ? null : Span.fromContextOrNull(context);
-        return span == null ? null : TASKS.get(span);
     }
 
     @Override
     public void onStart(Context parentContext, ReadWriteSpan span) {
-        if (isObserving) TASKS.put(span, new NestedTask(taskOf(parentContext)));
-        else if (hasWarned.compareAndSet(false, true))
-            LOGGER.warning("TaskClock adds no CPU time to spans: the program used OpenTelemetry's context before"
-                    + " SpanCpuTime.create(): call it earlier");
+        if (CurrentSpans.areObserved("adds no CPU time to spans", hasWarned))
+            TASKS.put(span, new NestedTask(CurrentSpans.find(TASKS, parentContext)));
     }
 
     @Override

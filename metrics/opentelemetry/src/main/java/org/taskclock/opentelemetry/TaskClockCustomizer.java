@@ -9,11 +9,12 @@ import org.taskclock.metrics.PoolCounters;
 
 /**
  * Adds what only the SDK can have to the one that OpenTelemetry's Java agent or auto-configuration builds:
- * {@link SectionHistograms}, unless TaskClock's metrics are off, and {@link SpanCpuTime}, if the property
- * {@value #SPAN_CPU_TIME} is true.
+ * {@link SectionHistograms}, unless TaskClock's metrics are off, {@link SpanCpuTime}, if the property
+ * {@value #SPAN_CPU_TIME} is true, and {@link SpanAccounts}, if {@value #SPAN_ACCOUNTS} is.
  */
 public final class TaskClockCustomizer implements AutoConfigurationCustomizerProvider {
     static final String SPAN_CPU_TIME = "otel.instrumentation.taskclock.span-cpu-time.enabled";
+    static final String SPAN_ACCOUNTS = "otel.instrumentation.taskclock.span-accounts.enabled";
 
     /** Creates the customizer. */
     public TaskClockCustomizer() {}
@@ -22,6 +23,8 @@ public final class TaskClockCustomizer implements AutoConfigurationCustomizerPro
     public void customize(AutoConfigurationCustomizer customizer) {
         customizer.addTracerProviderCustomizer((builder, config) ->
                 config.getBoolean(SPAN_CPU_TIME, false) ? builder.addSpanProcessor(SpanCpuTime.create()) : builder);
+        customizer.addTracerProviderCustomizer((builder, config) ->
+                config.getBoolean(SPAN_ACCOUNTS, false) ? builder.addSpanProcessor(SpanAccounts.create()) : builder);
         customizer.addMeterProviderCustomizer((builder, config) ->
                 hasMetrics(config) ? builder.registerMetricProducer(new SectionHistograms()) : builder);
     }

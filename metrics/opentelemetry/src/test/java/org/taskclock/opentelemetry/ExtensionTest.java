@@ -3,10 +3,12 @@
 package org.taskclock.opentelemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.opentelemetry.proto.metrics.v1.HistogramDataPoint;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -19,6 +21,10 @@ class ExtensionTest {
     private static final boolean HAS_VIRTUAL_THREADS = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
 
     private static String run(OtlpReceiver receiver, String... options) throws Exception {
+        return run(receiver, ExtensionProgram.class, options);
+    }
+
+    private static String run(OtlpReceiver receiver, Class<?> program, String... options) throws Exception {
         List<String> all = new ArrayList<>(List.of(
                 "-javaagent:" + System.getProperty("opentelemetry.jar"),
                 "-Dotel.javaagent.extensions=" + System.getProperty("extension.jar"),
@@ -32,7 +38,7 @@ class ExtensionTest {
                 "-XX:+UseSerialGC"));
         if (HAS_VIRTUAL_THREADS) all.add("--enable-native-access=ALL-UNNAMED");
         all.addAll(List.of(options));
-        return TestJvm.run(all, ExtensionProgram.class, "3000");
+        return TestJvm.run(all, program, "3000");
     }
 
     @Test
@@ -121,6 +127,25 @@ class ExtensionTest {
             double seconds = number(output, "'" + span + "' : .*thread\\.cpu\\.time=([^,}]+)");
             double expected = number(output, span + " (\\d+) ns") / 1e9;
             assertThat(seconds).as(output).isBetween(0.95 * expected - 0.003, 1.25 * expected + 0.04);
+        }
+    }
+
+    /** With TaskClock's agent on JDK 25, whose handler works on a virtual thread, too. */
+    @Test
+    void shouldCountRequestsByRoute() throws Exception {
+        try (OtlpReceiver receiver = new OtlpReceiver()) {
+            String property = "-Dotel.instrumentation.taskclock.span-accounts.enabled=true";
+            String output = HAS_VIRTUAL_THREADS
+                    ? run(receiver, EndpointProgram.class, property, TestJvm.agent("yield=count"))
+                    : run(receiver, EndpointProgram.class, property);
+            double handlers = number(output, "handlers (\\d+) ns") / 1e9;
+            double row = number(output, "/shop/burn/\\{ms\\} (\\d+) ns, 10 sections, 0 uncounted") / 1e9;
+            // Spring MVC and Tomcat use CPU time for the first requests, too.
+            assertThat(row).as(output).isBetween(0.95 * handlers - 0.003, 1.25 * handlers + 1);
+            Map<String, Double> exported = receiver.values("taskclock.account.cpu.time");
+            assertThat(exported).as(output).containsKey("user,(unaccounted),endpoint");
+            assertThat(exported.get("user,/shop/burn/{ms},endpoint") + exported.get("system,/shop/burn/{ms},endpoint"))
+                    .isCloseTo(row, within(1e-6));
         }
     }
 }

@@ -270,12 +270,22 @@ class SpanCpuTimeTest {
             tracer.spanBuilder("second").startSpan().end();
             for (SpanData span : exporter.getFinishedSpanItems())
                 System.out.println(span.getName() + span.getAttributes().asMap());
+            SdkTracerProvider.builder()
+                    .addSpanProcessor(SpanAccounts.create())
+                    .build()
+                    .get("late")
+                    .spanBuilder("third")
+                    .startSpan()
+                    .end();
         }
     }
 
     @Test
     void shouldWarnOnceIfCreatedTooLate() throws Exception {
         String output = TestJvm.run(List.of(), LateProgram.class);
-        assertThat(output).contains("first{}", "second{}").containsOnlyOnce("TaskClock adds no CPU time to spans");
+        assertThat(output)
+                .contains("first{}", "second{}")
+                .containsOnlyOnce("TaskClock adds no CPU time to spans")
+                .containsOnlyOnce("TaskClock counts no spans for accounts");
     }
 }

@@ -172,7 +172,12 @@ public record ThreadUsage(
 
     /** Starts a usage that differs from this one in some columns. */
     public Builder change() {
-        return new Builder(pid, tid, name, kind, pool)
+        return rename(name, pool);
+    }
+
+    /** Starts a usage that differs from this one in its names. */
+    public Builder rename(String otherName, String otherPool) {
+        return new Builder(pid, tid, otherName, kind, otherPool)
                 .javaId(javaId)
                 .truncated(truncated)
                 .threads(threads)
@@ -197,28 +202,6 @@ public record ThreadUsage(
     /** Returns the kind's label; "-" if it is unknown, because only the kernel's name is known and is not HotSpot's. */
     public String kindLabel() {
         return truncated && kind == ThreadKind.JAVA ? "-" : kind.label();
-    }
-
-    /** Returns the same usage under other names. */
-    public ThreadUsage renamed(String otherName, String otherPool) {
-        return new ThreadUsage(
-                pid,
-                tid,
-                javaId,
-                otherName,
-                truncated,
-                kind,
-                otherPool,
-                threads,
-                cpuNanos,
-                userNanos,
-                waitNanos,
-                voluntary,
-                involuntary,
-                state,
-                totalNanos,
-                watchedNanos,
-                java);
     }
 
     /** Identifies the thread or the group in the intervals of all JVMs. */
