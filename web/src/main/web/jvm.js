@@ -107,6 +107,7 @@ export class JvmView {
     this.findings.show(interval.findings || [], interval.end);
     this.page.notes(interval.notes || []);
     this.head.figures(interval.totals);
+    this.head.explain(interval.explanation || []);
     if (!this.paused && this.data.isLive) this.draw(false);
   }
 

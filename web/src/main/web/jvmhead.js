@@ -4,7 +4,7 @@
 
 import {get, messageOf} from './api.js';
 import {confirmAction} from './dialogs.js';
-import {setText} from './dom.js';
+import {el, setText} from './dom.js';
 import {bytes, isKnown, moment, percent} from './format.js';
 import {nameOf} from './overview.js';
 
@@ -72,6 +72,12 @@ export class JvmHead {
     const queued = isKnown(totals.virtualQueued) ? `, ${totals.virtualQueued} queued` : '';
     const virtual = isKnown(totals.virtualLive) ? `  ${totals.virtualLive} virtual threads: ${totals.virtualMounted} mounted${queued}` : '';
     setText(this.ui.details, `${container}${throttled}${heap}${virtual}${machine}`.trim());
+  }
+
+  /** @param {string[]} lines */
+  explain(lines) {
+    this.ui.explanationHost.hidden = !lines.length;
+    this.ui.explanation.replaceChildren(...lines.map(text => el('li', {text})));
   }
 
   agent() {

@@ -17,6 +17,8 @@ export class JvmLayout {
     this.where = el('p', {class: 'where'});
     this.figures = el('p', {class: 'big', 'aria-live': 'off'});
     this.details = el('p', {class: 'where details', 'aria-live': 'off'});
+    this.explanation = el('ol', {'aria-live': 'off'});
+    this.explanationHost = el('details', {class: 'part why', open: true, hidden: true}, el('summary', {text: 'Where the CPU time goes, last 10 s'}), this.explanation);
     this.findingHost = el('section', {class: 'part alerts', 'aria-label': 'Findings', hidden: true});
     this.rangeText = el('span', {class: 'note range-text'});
     this.presets = [...PRESETS.keys()].map(name => el('button', {type: 'button', text: NAMES[name], 'data-range': name, onclick: () => navigate({range: name, from: 0, to: 0})}));
@@ -41,7 +43,7 @@ export class JvmLayout {
       actionButton('Add mark', () => view.addMark(), 'k'));
     host.replaceChildren(
       el('div', {class: 'bar jvm-head'}, el('a', {href: '#/', class: 'back', text: '\u2190 All JVMs', 'aria-keyshortcuts': 'c'}), this.title, this.where, el('span', {class: 'grow'}), this.details, this.figures),
-      this.findingHost,
+      this.findingHost, this.explanationHost,
       el('section', {class: 'part timeline', 'aria-label': 'CPU over time'},
         el('div', {class: 'bar ranges'}, el('div', {class: 'segments', role: 'group', 'aria-label': 'Range'}, ...this.presets),
           ...view.dimension.elements,

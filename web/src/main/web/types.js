@@ -23,7 +23,7 @@
  * @typedef {{type: string, name: string, thread: string, tid: number, javaId: number, open: number, cpu: number|null}} Section
  * @typedef {Record<string, number|null>} Totals
  * @typedef {{end: number, intervalNanos: number, totals: Totals, threads: ThreadRow[], findings: Finding[], notes?: string[],
- *   source?: string, accounts?: AccountRow[], openSections?: Section[]}} Interval
+ *   source?: string, accounts?: AccountRow[], openSections?: Section[], explanation?: string[]}} Interval
  * @typedef {{time: number, jvm?: string|null, jvmId?: string|null, kind: string, text: string}} Mark
  * @typedef {(number|null)[]} Column
  * @typedef {{pool: string, kind: string, user: Column, system: Column}} PoolColumns

@@ -118,7 +118,10 @@ final class BundleCommand implements Callable<Integer> {
         } finally {
             Files.delete(recording);
         }
-        add(zip, "why.txt", () -> String.join("\n", explanation.lines(TopText.TIME::format)) + "\n");
+        add(
+                zip,
+                "why.txt",
+                () -> String.join("\n", explanation.lines(problem -> TopText.TIME.format(problem.begin()))) + "\n");
         System.err.println("taskclock: profiling for " + UnitConverters.formatDuration(PROFILE));
         add(zip, "profile.html", () -> profile(pid));
         add(zip, "agent.txt", () -> agent(pid));

@@ -55,7 +55,7 @@ final class WhyCommand implements Callable<Integer> {
             } while (left.compareTo(Duration.ZERO) > 0 && !termination.isReceived());
         }
         StringBuilder text = new StringBuilder();
-        for (String line : explanation.lines(TopText.TIME::format))
+        for (String line : explanation.lines(problem -> TopText.TIME.format(problem.begin())))
             text.append(CellFormat.sanitize(line)).append('\n');
         Main.print(text.toString());
         return Main.OK;

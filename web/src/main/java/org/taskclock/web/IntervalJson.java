@@ -34,12 +34,17 @@ final class IntervalJson {
 
     /** Writes an interval, with the sections of named accounts that were open at its end. */
     static void write(
-            JsonWriter json, Interval interval, List<DatedFinding> findings, List<AgentReport.Section> sections)
+            JsonWriter json,
+            Interval interval,
+            List<String> explanation,
+            List<DatedFinding> findings,
+            List<AgentReport.Section> sections)
             throws IOException {
-        new IntervalJson(json, interval).write(findings, sections);
+        new IntervalJson(json, interval).write(explanation, findings, sections);
     }
 
-    private void write(List<DatedFinding> findings, List<AgentReport.Section> sections) throws IOException {
+    private void write(List<String> explanation, List<DatedFinding> findings, List<AgentReport.Section> sections)
+            throws IOException {
         json.beginObject();
         json.name("end").value(interval.end().toEpochMilli());
         json.name("intervalNanos").value(interval.intervalNanos());
@@ -56,6 +61,9 @@ final class IntervalJson {
         for (AgentReport.Section section : sections) writeSection(section);
         json.endArray();
         DatedFinding.write(json.name("findings"), findings);
+        json.name("explanation").beginArray();
+        for (String line : explanation) json.value(line);
+        json.endArray();
         json.name("notes").beginArray();
         for (String note : interval.notes()) json.value(note);
         json.endArray();

@@ -3,14 +3,19 @@
 package org.taskclock.web;
 
 import java.io.IOException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.LiveJvm;
+import org.taskclock.monitor.sampling.Explanation;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
@@ -26,12 +31,16 @@ final class LiveView {
      */
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** The number of intervals that are explained. */
+    private static final int EXPLAINED = 10;
+
     final JvmKey key;
     final EventChannel channel = new EventChannel();
     private final boolean attach;
     private final Overview overview;
     private final Consumer<LiveView> onEnd;
     private final DaemonThread thread;
+    private final Queue<Interval> recent = new ArrayDeque<>();
 
     /** Whether a browser shows data that only thread dumps contain. */
     private volatile boolean watchesJavaStatus;
@@ -90,13 +99,29 @@ final class LiveView {
             }
             Interval interval = jvm.next();
             overview.watch(key.id(), interval.findings());
+            recent.add(interval);
+            if (recent.size() > EXPLAINED) recent.remove();
             if (channel.isEmpty()) continue;
             List<DatedFinding> findings = new ArrayList<>();
             for (Finding finding : interval.findings())
                 findings.add(new DatedFinding(finding, overview.since(key.id(), finding)));
             List<AgentReport.Section> sections = jvm.openSections();
-            channel.send("interval", Json.bytes(json -> IntervalJson.write(json, interval, findings, sections)));
+            List<String> explanation = explain();
+            channel.send(
+                    "interval",
+                    Json.bytes(json -> IntervalJson.write(json, interval, explanation, findings, sections)));
         }
+    }
+
+    private List<String> explain() {
+        Explanation explanation = new Explanation();
+        recent.forEach(explanation::add);
+        return explanation.lines(problem -> {
+            Instant since = overview.since(key.id(), problem.last());
+            return (since == null ? problem.begin() : since)
+                    .truncatedTo(ChronoUnit.SECONDS)
+                    .toString();
+        });
     }
 
     void close() {

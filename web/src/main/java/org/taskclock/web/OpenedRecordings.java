@@ -233,7 +233,7 @@ final class OpenedRecordings implements AutoCloseable {
         List<DatedFinding> findings = shown.findings().stream()
                 .map(finding -> new DatedFinding(finding, null))
                 .toList();
-        call.json(json -> IntervalJson.write(json, shown, findings, List.of()));
+        call.json(json -> IntervalJson.write(json, shown, List.of(), findings, List.of()));
     }
 
     @Override

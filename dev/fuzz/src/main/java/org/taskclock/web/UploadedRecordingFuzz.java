@@ -40,6 +40,7 @@ public final class UploadedRecordingFuzz {
                 check(Json.bytes(json -> IntervalJson.write(
                         json,
                         interval,
+                        List.of(),
                         interval.findings().stream()
                                 .map(finding -> new DatedFinding(finding, null))
                                 .toList(),

@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.sampling;
 
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -52,10 +51,10 @@ public final class Explanation {
     /**
      * Returns the sentences, one for each line.
      *
-     * @param time formats the time at which a problem began
+     * @param since returns when a problem began
      */
-    public List<String> lines(Function<Instant, String> time) {
-        return new Text(sum.interval(), problem(), time).lines();
+    public List<String> lines(Function<FindingHistory.Entry, String> since) {
+        return new Text(sum.interval(), problem(), since).lines();
     }
 
     /** Returns the most severe problem that was found in at least half of the intervals; null if there is none. */
@@ -97,7 +96,7 @@ public final class Explanation {
         }
     }
 
-    private record Text(Interval interval, FindingHistory.Entry problem, Function<Instant, String> time) {
+    private record Text(Interval interval, FindingHistory.Entry problem, Function<FindingHistory.Entry, String> since) {
         List<String> lines() {
             List<Group> groups = groups();
             return List.of(total(), users(groups), waiting(groups), problemText(), next(groups));
@@ -227,7 +226,7 @@ public final class Explanation {
         private String problemText() {
             if (problem == null) return "No known problem was found.";
             return "Problem: " + problem.last().text() + " (" + problem.last().kind() + ", since "
-                    + time.apply(problem.begin()) + "). "
+                    + since.apply(problem) + "). "
                     + problem.last().kind().meaning();
         }
 

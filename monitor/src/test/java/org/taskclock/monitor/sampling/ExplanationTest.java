@@ -11,6 +11,7 @@ import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.monitor.finding.LockConvoy;
 import org.taskclock.monitor.finding.SystemHeavy;
 import org.taskclock.monitor.usage.JavaStatus;
@@ -68,8 +69,8 @@ class ExplanationTest {
                 accounts);
     }
 
-    private static String second(Instant time) {
-        return "second " + (time.getEpochSecond() - 1_000);
+    private static String second(FindingHistory.Entry problem) {
+        return "second " + (problem.begin().getEpochSecond() - 1_000);
     }
 
     private List<String> explain(ThreadUsage... threads) {
