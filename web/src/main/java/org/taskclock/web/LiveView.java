@@ -3,6 +3,7 @@
 package org.taskclock.web;
 
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -91,9 +92,10 @@ final class LiveView {
             Interval interval = jvm.next();
             overview.watch(key.id(), interval.findings());
             if (channel.isEmpty()) continue;
+            Instant start = interval.end().minusNanos(interval.intervalNanos());
             List<DatedFinding> findings = new ArrayList<>();
             for (Finding finding : interval.findings())
-                findings.add(new DatedFinding(finding, overview.since(key.id(), finding)));
+                findings.add(new DatedFinding(finding, overview.since(key.id(), finding, start)));
             List<AgentReport.Section> sections = jvm.openSections();
             channel.send("interval", Json.bytes(json -> IntervalJson.write(json, interval, findings, sections)));
         }
