@@ -16,6 +16,7 @@ import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHold;
 import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.finding.StackSamples;
 import org.taskclock.monitor.proc.HeapMonitor;
@@ -52,6 +53,7 @@ public final class Sampler implements AutoCloseable {
     private final JavaStatusSampler states;
     private final HeapMonitor heap;
     private final EndedThreads ended;
+    private final FindingHold hold = new FindingHold();
 
     /** The last dump that was used; null if there is none. */
     private ThreadDump resolved;
@@ -212,8 +214,9 @@ public final class Sampler implements AutoCloseable {
                 agent.virtualThreads());
         last = now;
         Instant end = Instant.now();
-        List<Finding> findings = Observation.ofThreads(usages, totals, intervalNanos, stacks, agent, states.convoys())
+        List<Finding> found = Observation.ofThreads(usages, totals, intervalNanos, stacks, agent, states.convoys())
                 .findings();
+        List<Finding> findings = hold.add(found, end, intervalNanos);
         String source = agent.isPresent() ? "agent" : "proc";
         return new Interval(
                 end,
