@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.sampling;
 
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
@@ -65,6 +66,15 @@ final class ProblemProgram {
             case "one-of-pool" -> {
                 start("loop", 1, ProblemProgram::compute);
                 start("loop", count - 1, () -> sleepMillis(1_000_000));
+            }
+            case "safepoints" -> {
+                start("idle", count, () -> sleepMillis(1_000_000));
+                start(
+                        "dumper",
+                        1,
+                        () -> forever(() -> {
+                            SINK.add(ManagementFactory.getThreadMXBean().dumpAllThreads(true, true).length);
+                        }));
             }
             default -> throw new IllegalArgumentException(args[0]);
         }

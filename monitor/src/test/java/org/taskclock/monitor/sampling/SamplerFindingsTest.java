@@ -15,7 +15,7 @@ import org.taskclock.testing.LoadJvm;
 /** Programs that have a problem, and programs that only look like it. */
 @Tag("slow17")
 class SamplerFindingsTest {
-    private static final int MAX_SECONDS = 60;
+    private static final int MAX_SECONDS = 90;
 
     private static Sampler sampler(LoadJvm jvm) throws Exception {
         Sampler sampler = Sampler.of(jvm.pid());
@@ -29,6 +29,10 @@ class SamplerFindingsTest {
         "monitor-in-turn 2, lock-convoy, 2 threads wait in turn for the same lock: java.util.BitSet",
         "lock-in-turn 3, lock-convoy, 3 threads wait in turn for the same lock:",
         "in-turn-and-yield 4, lock-convoy, threads wait",
+        "churn 1, thread-churn, threads start per second",
+        "leak 2, thread-leak, 'pool \"leaked-#\" has grown from '",
+        "leaked 600, thread-leak, 'pool \"leaked-#\" has had more than 500 threads for '",
+        "one-of-pool 8, pool-imbalance, 'thread \"loop-1\" does all the work of its pool of 8 threads'",
     })
     void shouldFind(String program, String kind, String text) throws Exception {
         List<Finding> all = new ArrayList<>();
@@ -49,7 +53,7 @@ class SamplerFindingsTest {
 
     /** What looks like a problem, but is none. */
     @ParameterizedTest
-    @CsvSource({"idle 20, 20", "server 8, 20"})
+    @CsvSource({"idle 20, 20", "server 8, 30"})
     void shouldNotFindAnything(String program, int seconds) throws Exception {
         try (LoadJvm jvm = LoadJvm.startProgram(ProblemProgram.class, program.split(" ", -1));
                 Sampler sampler = sampler(jvm)) {
