@@ -35,7 +35,8 @@ record Suspect(
         return switch (thread.kind()) {
             case CARRIER -> isBusy;
             case JAVA, NATIVE ->
-                (isBusy && (isSystemHeavy(thread) || thread.involuntary() > MANY_SWITCHES * intervalNanos / 1e9));
+                (isBusy && (isSystemHeavy(thread) || thread.involuntary() > MANY_SWITCHES * intervalNanos / 1e9))
+                        || isSpinning(thread, intervalNanos);
             default -> false;
         };
     }

@@ -29,6 +29,7 @@ class SamplerFindingsTest {
         "monitor-in-turn 2, lock-convoy, 2 threads wait in turn for the same lock: java.util.BitSet",
         "lock-in-turn 3, lock-convoy, 3 threads wait in turn for the same lock:",
         "in-turn-and-yield 4, lock-convoy, threads wait",
+        "spin 1, busy-wait, 'thread \"spinner-1\" keeps running without blocking at '",
         "churn 1, thread-churn, threads start per second",
         "leak 2, thread-leak, 'pool \"leaked-#\" has grown from '",
         "leaked 600, thread-leak, 'pool \"leaked-#\" has had more than 500 threads for '",
@@ -53,7 +54,7 @@ class SamplerFindingsTest {
 
     /** What looks like a problem, but is none. */
     @ParameterizedTest
-    @CsvSource({"idle 20, 20", "server 8, 30"})
+    @CsvSource({"idle 20, 20", "server 8, 30", "compute 1, 20"})
     void shouldNotFindAnything(String program, int seconds) throws Exception {
         try (LoadJvm jvm = LoadJvm.startProgram(ProblemProgram.class, program.split(" ", -1));
                 Sampler sampler = sampler(jvm)) {
