@@ -36,7 +36,8 @@ record Suspect(
             case CARRIER -> isBusy;
             case JAVA, NATIVE ->
                 (isBusy && (isSystemHeavy(thread) || thread.involuntary() > MANY_SWITCHES * intervalNanos / 1e9))
-                        || isSpinning(thread, intervalNanos);
+                        || isSpinning(thread, intervalNanos)
+                        || TimerStorm.isPossible(thread, intervalNanos);
             default -> false;
         };
     }

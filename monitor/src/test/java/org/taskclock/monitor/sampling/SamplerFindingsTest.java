@@ -30,6 +30,8 @@ class SamplerFindingsTest {
         "lock-in-turn 3, lock-convoy, 3 threads wait in turn for the same lock:",
         "in-turn-and-yield 4, lock-convoy, threads wait",
         "spin 1, busy-wait, 'thread \"spinner-1\" keeps running without blocking at '",
+        "timer 2, timer-storm, wakes up",
+        "scheduled 40, timer-storm, wakes up",
         "churn 1, thread-churn, threads start per second",
         "leak 2, thread-leak, 'pool \"leaked-#\" has grown from '",
         "leaked 600, thread-leak, 'pool \"leaked-#\" has had more than 500 threads for '",
