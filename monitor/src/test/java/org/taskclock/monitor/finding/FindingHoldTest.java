@@ -48,5 +48,8 @@ class FindingHoldTest {
     void shouldShowSomeOnlyIfTheyLast() {
         for (int i = 0; i < 59; i++) assertThat(add(new Compilation())).isEmpty();
         assertThat(add(new Compilation())).hasSize(1);
+        assertThat(add(new CpuContention(), new GarbageCollection()))
+                .extracting(Finding::kind)
+                .containsExactly(new GarbageCollection(), new Compilation());
     }
 }

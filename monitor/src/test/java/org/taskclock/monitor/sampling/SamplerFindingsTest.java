@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.taskclock.monitor.finding.CpuContention;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.testing.LoadJvm;
 
@@ -62,8 +63,10 @@ class SamplerFindingsTest {
                 Sampler sampler = sampler(jvm)) {
             for (int i = 0; i < seconds; i++) {
                 Thread.sleep(1_000);
+                // Other tests use the machine, too.
                 assertThat(sampler.next().findings())
                         .as("%s after %d s", program, i)
+                        .filteredOn(finding -> !(finding.kind() instanceof CpuContention))
                         .isEmpty();
             }
         }
