@@ -34,6 +34,7 @@ class SamplerFindingsTest {
         "timer 2, timer-storm, wakes up",
         "scheduled 40, timer-storm, wakes up",
         "churn 1, thread-churn, threads start per second",
+        "safepoints 300, safepoints, the JVM has stopped all threads for",
         "leak 2, thread-leak, 'pool \"leaked-#\" has grown from '",
         "leaked 600, thread-leak, 'pool \"leaked-#\" has had more than 500 threads for '",
         "one-of-pool 8, pool-imbalance, 'thread \"loop-1\" does all the work of its pool of 8 threads'",
