@@ -32,6 +32,14 @@ export function kindOf({kind, evidence}) {
   return evidence?.some(line => line.startsWith('not confirmed')) ? kind + '?' : kind;
 }
 
+/** Groups findings by what {@link kindOf} returns. @param {Finding[]} findings */
+export function byKind(findings) {
+  /** @type {Map<string, Finding[]>} */
+  const groups = new Map();
+  for (const finding of findings) groups.set(kindOf(finding), [...(groups.get(kindOf(finding)) || []), finding]);
+  return [...groups.values()];
+}
+
 /**
  * Describes when a finding began. Findings in the first readings may have begun earlier, and so may those that only thread dumps show.
  * @param {{needsDumps?: boolean, since?: number|null}} finding @param {number} started when the server started

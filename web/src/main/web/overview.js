@@ -6,7 +6,7 @@ import {el, clean, setText} from './dom.js';
 import {duration, isKnown, moment, percent, shortCommand} from './format.js';
 import {color, onScheme} from './palette.js';
 import {openJvm, presetFor} from './state.js';
-import {beginOf, kindOf, subjectOf} from './findings.js';
+import {beginOf, byKind, kindOf, subjectOf} from './findings.js';
 import {Stream} from './stream.js';
 import {get, messageOf} from './api.js';
 
@@ -147,7 +147,15 @@ export class Overview {
     const text = jvm.findings.map(finding => kindOf(finding) + finding.text + finding.since).join('\n');
     if (findings.dataset.shown === text) return;
     findings.dataset.shown = clean(text);
-    findings.replaceChildren(...jvm.findings.map(finding => el('button', {type: 'button', class: 'tag', text: `${kindOf(finding)} ${beginOf(finding, this.page.info?.started || 0)}`, title: finding.text, onclick: () => this.open(jvm, finding)})));
+    findings.replaceChildren(...byKind(jvm.findings).map(group => this.tag(jvm, group)));
+  }
+
+  /** The findings of one kind, which differ only in their threads. @param {Jvm} jvm @param {import('./types.js').Finding[]} group */
+  tag(jvm, group) {
+    const first = group.reduce((a, b) => ((b.since || Infinity) < (a.since || Infinity) ? b : a));
+    const count = group.length > 1 ? ` (${group.length})` : '';
+    return el('button', {type: 'button', class: 'tag', title: group.map(({text}) => text).join('\n'), onclick: () => this.open(jvm, first),
+      text: `${kindOf(first)}${count} ${beginOf(first, this.page.info?.started || 0)}`});
   }
 
   /** Shows the busiest accounts. @param {HTMLElement} line @param {{type: string, name: string, cpu: number|null}[]} accounts */

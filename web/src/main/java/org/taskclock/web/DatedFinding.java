@@ -19,14 +19,7 @@ import org.taskclock.monitor.usage.Json;
 record DatedFinding(Finding finding, Instant since) {
     /** Identifies the problem across intervals, in which the figures in its text change. */
     static String key(Finding finding) {
-        return finding.kind() + " " + subject(finding);
-    }
-
-    /** Returns the name of the thread or pool that a problem is about; empty if it is about the JVM. */
-    private static String subject(Finding finding) {
-        String text = finding.text();
-        int quote = text.indexOf('"');
-        return quote < 0 ? "" : text.substring(quote + 1, text.lastIndexOf('"'));
+        return finding.kind() + " " + finding.subject();
     }
 
     /**
@@ -35,8 +28,8 @@ record DatedFinding(Finding finding, Instant since) {
      */
     static boolean isSame(Finding one, Finding other) {
         if (!one.kind().mayBe(other.kind()) && !other.kind().mayBe(one.kind())) return false;
-        String subject = subject(one);
-        String otherSubject = subject(other);
+        String subject = one.subject();
+        String otherSubject = other.subject();
         return subject.equals(otherSubject)
                 || PoolName.of(subject).equals(otherSubject)
                 || PoolName.of(otherSubject).equals(subject);

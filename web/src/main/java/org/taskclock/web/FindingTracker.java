@@ -15,8 +15,10 @@ import org.taskclock.monitor.finding.Finding;
  * missing from a single interval may not have ended. Confined to one thread at a time.
  */
 final class FindingTracker {
-    /** The number of intervals without the problem after which it counts as ended. */
-    private static final int MAX_ABSENT = 5;
+    /** The number of intervals without the problem after which it counts as ended, and that of a lasting problem. */
+    private static final int MIN_ABSENT = 5;
+
+    private static final int MAX_ABSENT = 15;
 
     /**
      * The number of intervals without a problem during which its start is remembered. If it returns in this time, it
@@ -34,6 +36,11 @@ final class FindingTracker {
 
         Tracked(Instant since) {
             this.since = since;
+        }
+
+        /** A problem that has lasted is kept for longer: on a full machine, it is not recognized all the time. */
+        int maxAbsent() {
+            return counts() ? Math.max(MIN_ABSENT, Math.min(MAX_ABSENT, found)) : 1;
         }
 
         boolean counts() {
@@ -67,7 +74,7 @@ final class FindingTracker {
         }
         for (Iterator<Tracked> all = tracked.values().iterator(); all.hasNext(); ) {
             Tracked known = all.next();
-            if (known.absent <= (known.counts() ? MAX_ABSENT : 1)) continue;
+            if (known.absent <= known.maxAbsent()) continue;
             known.found = 0;
             if (!known.wasConfirmed || known.absent > MAX_GAP) all.remove();
         }
@@ -89,9 +96,9 @@ final class FindingTracker {
         return current;
     }
 
-    /** Returns when a problem began; null if it is not known. */
-    Instant since(Finding finding) {
+    /** Returns when a problem began that was found in the interval with this start. */
+    Instant since(Finding finding, Instant start) {
         Tracked known = tracked.get(DatedFinding.key(finding));
-        return known == null ? null : known.since;
+        return known == null ? begin(finding, start) : known.since;
     }
 }

@@ -102,9 +102,10 @@ final class LiveView {
             recent.add(interval);
             if (recent.size() > EXPLAINED) recent.remove();
             if (channel.isEmpty()) continue;
+            Instant start = interval.end().minusNanos(interval.intervalNanos());
             List<DatedFinding> findings = new ArrayList<>();
             for (Finding finding : interval.findings())
-                findings.add(new DatedFinding(finding, overview.since(key.id(), finding)));
+                findings.add(new DatedFinding(finding, overview.since(key.id(), finding, start)));
             List<AgentReport.Section> sections = jvm.openSections();
             List<String> explanation = explain();
             channel.send(
@@ -116,12 +117,9 @@ final class LiveView {
     private List<String> explain() {
         Explanation explanation = new Explanation();
         recent.forEach(explanation::add);
-        return explanation.lines(problem -> {
-            Instant since = overview.since(key.id(), problem.last());
-            return (since == null ? problem.begin() : since)
-                    .truncatedTo(ChronoUnit.SECONDS)
-                    .toString();
-        });
+        return explanation.lines(problem -> overview.since(key.id(), problem.last(), problem.begin())
+                .truncatedTo(ChronoUnit.SECONDS)
+                .toString());
     }
 
     void close() {

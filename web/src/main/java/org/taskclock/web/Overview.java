@@ -105,10 +105,10 @@ final class Overview {
         if (state != null) state.hasAgent = hasAgent;
     }
 
-    /** Returns when a problem of a JVM began; null if it is new. */
-    synchronized Instant since(String id, Finding finding) {
+    /** Returns when a problem of a JVM began that was found in the interval with this start. */
+    synchronized Instant since(String id, Finding finding, Instant start) {
         JvmState state = jvms.get(id);
-        return state == null ? null : state.findings.since(finding);
+        return state == null ? start : state.findings.since(finding, start);
     }
 
     /** Returns the identity of a running JVM; null if there is none. */

@@ -19,6 +19,8 @@ import org.taskclock.monitor.finding.YieldStorm;
 final class FindingTrackerTest {
     private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
 
+    private static final Instant LATER = START.plusSeconds(1_000);
+
     private final FindingTracker tracker = new FindingTracker();
     private int second;
 
@@ -45,7 +47,7 @@ final class FindingTrackerTest {
         assertThat(add(storm("a"))).isEmpty();
         assertThat(add(storm("a"))).isEmpty();
         assertThat(tracker.current()).isEmpty();
-        assertThat(tracker.since(storm("a"))).isEqualTo(START.plusSeconds(1));
+        assertThat(tracker.since(storm("a"), LATER)).isEqualTo(START.plusSeconds(1));
         List<DatedFinding> confirmed = add(storm("a"));
         assertThat(confirmed).containsExactly(new DatedFinding(storm("a"), START.plusSeconds(1)));
         assertThat(tracker.current()).isEqualTo(confirmed);
@@ -67,6 +69,23 @@ final class FindingTrackerTest {
         assertThat(tracker.current()).hasSize(1);
         add();
         assertThat(tracker.current()).isEmpty();
+    }
+
+    /** On a full machine, a problem is not recognized all the time. */
+    @Test
+    void shouldKeepALastingProblemForLonger() {
+        for (int i = 0; i < 30; i++) add(storm("a"));
+        for (int i = 0; i < 15; i++) add();
+        assertThat(since()).containsExactly(START);
+        add();
+        assertThat(since()).isEmpty();
+    }
+
+    @Test
+    void shouldGiveTheBeginningOfAProblemThatIsNotTrackedYet() {
+        for (int i = 0; i < 3; i++) add(storm("a"));
+        Finding heavy = finding(new SystemHeavy(), "\"a\" spends most of its time in the kernel");
+        assertThat(tracker.since(heavy, LATER)).isEqualTo(START);
     }
 
     @Test
@@ -93,7 +112,7 @@ final class FindingTrackerTest {
     void shouldMarkAgainAfterAMinute() {
         for (int i = 0; i < 3; i++) add(storm("a"));
         for (int i = 0; i < 61; i++) add();
-        assertThat(tracker.since(storm("a"))).isNull();
+        assertThat(tracker.since(storm("a"), LATER)).isEqualTo(LATER);
         Instant again = START.plusSeconds(second);
         List<DatedFinding> confirmed = new ArrayList<>();
         for (int i = 0; i < 3; i++) confirmed.addAll(add(storm("a")));
@@ -106,10 +125,10 @@ final class FindingTrackerTest {
         add(storm("a"));
         add();
         add(storm("a")); // one missing interval is no end
-        assertThat(tracker.since(storm("a"))).isEqualTo(START);
+        assertThat(tracker.since(storm("a"), LATER)).isEqualTo(START);
         add();
         add();
-        assertThat(tracker.since(storm("a"))).isNull();
+        assertThat(tracker.since(storm("a"), LATER)).isEqualTo(LATER);
         add(storm("a"));
         add(storm("a"));
         assertThat(tracker.current()).isEmpty();

@@ -32,6 +32,9 @@ public final class ThreadDump {
     public record Entry(int tid, long javaId, String name, long carriedId, ThreadNames.Owner owner, String text) {
         private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
         private static final Pattern JDK_FRAME = Pattern.compile("^\tat (?:java|javax|jdk|sun|com\\.sun)\\.");
+        private static final Pattern TIMER =
+                Pattern.compile("at java\\.util\\.(?:TimerThread\\.mainLoop|.*DelayedWorkQueue\\.take)");
+        private static final Pattern ALLOCATED = Pattern.compile(" allocated=\\S+");
         /** The rest of the name of a lambda's class, which differs in each JVM. */
         private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");
 
@@ -79,6 +82,33 @@ public final class ThreadDump {
             }
             Collections.reverse(frames);
             return frames;
+        }
+
+        /** Returns whether the thread sleeps, or waits for a time, other than as the worker of a queue of tasks. */
+        public boolean isTimer() {
+            if (text.contains("at java.lang.Thread.sleep")
+                    || TIMER.matcher(text).find()) return true;
+            int parked = text.indexOf("at java.util.concurrent.locks.LockSupport.parkNanos");
+            if (parked < 0) return false;
+            int caller = text.indexOf("\tat ", parked);
+            return caller >= 0 && !text.startsWith("\tat java.util.concurrent.", caller);
+        }
+
+        /** Returns the innermost frame that is not one of the JDK; empty if there is none. */
+        public String programFrame() {
+            return text.lines()
+                    .filter(line ->
+                            line.startsWith("\tat ") && !JDK_FRAME.matcher(line).find())
+                    .map(line -> line.substring(1))
+                    .findFirst()
+                    .orElse("");
+        }
+
+        /** Returns how much the thread has allocated, and its stack. These are the same while it spins. */
+        public String allocatedAndFrames() {
+            Matcher allocated = ALLOCATED.matcher(header());
+            String frames = text.substring(Math.max(0, text.indexOf("\tat ")));
+            return (allocated.find() ? allocated.group() : "") + frames;
         }
 
         public boolean isYielding() {

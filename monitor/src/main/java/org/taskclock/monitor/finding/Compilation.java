@@ -24,6 +24,11 @@ public final class Compilation extends JvmWork {
     }
 
     @Override
+    boolean mustLast() {
+        return true;
+    }
+
+    @Override
     public Color color() {
         return Color.CYAN;
     }

@@ -12,4 +12,10 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * @param text one sentence
  * @param evidence the observations behind it, one per element
  */
-public record Finding(FindingKind kind, int tid, String text, List<String> evidence) {}
+public record Finding(FindingKind kind, int tid, String text, List<String> evidence) {
+    /** Returns the name of the thread or pool that it is about; empty if it is about the JVM. */
+    public String subject() {
+        int quote = text.indexOf('"');
+        return quote < 0 ? "" : text.substring(quote + 1, text.lastIndexOf('"'));
+    }
+}

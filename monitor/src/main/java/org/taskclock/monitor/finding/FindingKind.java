@@ -25,7 +25,7 @@ public abstract class FindingKind {
     public enum Source {
         /** The figures of threads or pools. */
         FIGURES,
-        /** Thread dumps, or the state of the agent. serve requests them only for a JVM that a browser shows. */
+        /** Thread dumps, the agent, or all threads. serve looks at these only for a JVM that a browser shows. */
         DUMPS,
         /** The figures of all JVMs of the host. */
         HOST,
@@ -84,6 +84,11 @@ public abstract class FindingKind {
     /** Returns the number of intervals of a second in which it must be found to count as a problem. */
     public int minIntervals() {
         return 3;
+    }
+
+    /** Returns whether top shows it only if it has lasted that long, because shorter ones are normal. */
+    boolean mustLast() {
+        return false;
     }
 
     /** Returns whether a finding of this kind may turn out to be one of another kind when more is known. */

@@ -9,10 +9,18 @@ import java.util.Locale;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.finding.LockConvoys.Convoy;
 
-/** A lock that several threads wait for in several consecutive dumps. */
+/** A lock that many threads wait for in several dumps, or that a few threads wait for in turn in most dumps. */
 public final class LockConvoy extends FindingKind {
     static final int MIN_WAITERS = 3;
     private static final int MIN_SAMPLES = 3;
+
+    /** Few threads convince only if they wait in most of the last samples, and if others wait from time to time. */
+    static final int RECENT_SAMPLES = 9;
+
+    private static final int MIN_RECENT_SAMPLES = 6;
+    private static final double MIN_WAITING_SHARE = 0.6;
+    private static final int MIN_TURNS = 2;
+
     private static final int MAX_NAMES = 3;
 
     public LockConvoy() {
@@ -31,25 +39,50 @@ public final class LockConvoy extends FindingKind {
 
     List<Finding> find(LockConvoys convoys) {
         return convoys.all().stream()
-                .filter(convoy -> convoy.samples >= MIN_SAMPLES)
+                .filter(convoy -> isCrowded(convoy) || isOfFew(convoy))
                 .sorted(Comparator.comparingInt(
                         (Convoy convoy) -> -convoy.last.waiters().size()))
                 .map(this::finding)
                 .toList();
     }
 
+    private static boolean isCrowded(Convoy convoy) {
+        return convoy.crowded >= MIN_SAMPLES;
+    }
+
+    private static boolean isOfFew(Convoy convoy) {
+        return convoy.recent.size() >= MIN_RECENT_SAMPLES
+                && convoy.turns >= MIN_TURNS
+                && waitingSamples(convoy) >= MIN_WAITING_SHARE * convoy.recent.size();
+    }
+
+    private static long waitingSamples(Convoy convoy) {
+        return convoy.recent.stream().filter(waiters -> waiters > 0).count();
+    }
+
     private Finding finding(Convoy convoy) {
         LockGraph.Contention last = convoy.last;
-        int count = last.waiters().size();
-        boolean steadyOwner = convoy.owners.size() == 1;
-        String text = last.owner() != null && steadyOwner
-                ? "thread \"" + last.owner().name() + "\" holds a lock that " + count + " threads wait for: "
-                        + last.lockClass()
-                : count + " threads wait for the same lock: " + last.lockClass();
+        boolean steadyOwner = last.owner() != null && convoy.owners.size() == 1;
+        String lock = last.lockClass();
         List<String> evidence = new ArrayList<>();
-        evidence.add("three or more threads waited for it in " + convoy.samples + " stack samples over "
-                + seconds(convoy.lastAt - convoy.since));
-        evidence.add("in the last sample: " + names(last.waiters()));
+        String text;
+        if (isCrowded(convoy)) {
+            List<ThreadDump.Entry> waiters = convoy.lastCrowd;
+            text = steadyOwner
+                    ? "thread \"" + last.owner().name() + "\" holds a lock that " + waiters.size()
+                            + " threads wait for: " + lock
+                    : waiters.size() + " threads wait for the same lock: " + lock;
+            evidence.add("three or more threads waited for it in " + convoy.crowded + " stack samples over "
+                    + seconds(convoy.lastAt - convoy.crowdedSince));
+            evidence.add("in the last sample: " + names(waiters));
+        } else {
+            text = convoy.parties.size() + " threads wait in turn for the same lock: " + lock;
+            double average = convoy.recent.stream().mapToInt(n -> n).average().orElse(0);
+            evidence.add("threads waited for it in " + waitingSamples(convoy) + " of the last " + convoy.recent.size()
+                    + " stack samples, " + number(average) + " at a time, and for "
+                    + seconds(convoy.lastAt - convoy.since) + " so far");
+            evidence.add("these waited: " + names(List.copyOf(convoy.parties.values())));
+        }
         long longest = convoy.waitingSince.values().stream()
                 .mapToLong(since -> convoy.lastAt - since)
                 .max()
@@ -62,7 +95,7 @@ public final class LockConvoy extends FindingKind {
                     steady + (steady == 1 ? " thread" : " threads") + " waited in each sample for " + seconds(longest));
         }
         addOwner(evidence, convoy);
-        return new Finding(this, last.owner() == null ? 0 : last.owner().tid(), text, evidence);
+        return new Finding(this, steadyOwner ? last.owner().tid() : 0, text, evidence);
     }
 
     private static void addOwner(List<String> evidence, Convoy convoy) {

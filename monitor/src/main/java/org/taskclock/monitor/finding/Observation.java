@@ -12,6 +12,7 @@ import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AgentClient;
+import org.taskclock.monitor.usage.JvmCounters;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -26,6 +27,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * @param unsampled why a suspect may have no stack samples
  * @param repeatedlyMounted the id of a virtual thread that was mounted in more than one sample; 0 if there is none
  * @param host what all JVMs of the host used; null if unknown
+ * @param details what only a reading of all threads shows; null if only pools are known
  */
 public record Observation(
         long intervalNanos,
@@ -39,8 +41,16 @@ public record Observation(
         long repeatedlyMounted,
         AgentFigures agent,
         LockConvoys convoys,
-        PoolDominates.Host host) {
+        PoolDominates.Host host,
+        Details details) {
     private static final int MAX_PER_KIND = 5;
+
+    /**
+     * What only a reading of all threads shows.
+     *
+     * @param counters what the JVM counted in the interval
+     */
+    public record Details(ProcessUsage totals, JvmCounters counters, ThreadHistory history) {}
 
     /**
      * The figures of the agent.
@@ -65,11 +75,12 @@ public record Observation(
      */
     public static Observation ofThreads(
             List<ThreadUsage> threads,
-            ProcessUsage totals,
+            Details details,
             long intervalNanos,
             StackSamples samples,
             AgentClient agent,
             LockConvoys convoys) {
+        ProcessUsage totals = details.totals();
         boolean mayBePinned =
                 samples.mayBePinnedAgain(CarrierPinned.isPossible(threads, totals.virtualThreads(), intervalNanos));
         List<ThreadUsage> suspicious = threads.stream()
@@ -101,7 +112,8 @@ public record Observation(
                         agent.sites(),
                         totals.virtualThreads()),
                 convoys,
-                null);
+                null,
+                details);
     }
 
     /**
@@ -140,7 +152,8 @@ public record Observation(
                 0,
                 new AgentFigures(-1, 0, -1, scheduling(pools), List.of(), virtualThreads),
                 new LockConvoys(),
-                host);
+                host,
+                null);
     }
 
     /** Returns the CPU time of carriers that is not that of their virtual threads, if the agent reports the latter. */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -14,6 +15,11 @@ import org.taskclock.monitor.usage.ThreadUsage;
 public final class StackSamples {
     /** The number of intervals after which a thread that is no longer suspicious is forgotten. */
     private static final int INTERVALS_REMEMBERED = 10;
+
+    /** After as many samples without a result, a thread is sampled after pauses only. */
+    private static final int MIN_SAMPLES = 10;
+
+    private static final long MAX_PAUSE_NANOS = 15 * ThreadHistory.SECOND;
 
     private static final int MAX_CARRIED = 1_000;
 
@@ -33,6 +39,17 @@ public final class StackSamples {
         String carriedSite = "";
 
         String topFrame = "";
+
+        /** Where the thread called what it sleeps in; empty if unknown. */
+        String topCaller = "";
+
+        int timerSamples;
+        /** The number of consecutive samples with the same stack, without any allocation, and since when. */
+        int sameSamples;
+
+        long sameSince;
+        long sampledAt;
+        private String stack = "";
 
         String ofSamples(int count) {
             return count + " of " + samples + " stack sample" + (samples == 1 ? "" : "s");
@@ -66,7 +83,7 @@ public final class StackSamples {
         for (ThreadUsage thread : suspicious)
             suspects.computeIfAbsent(thread.tid(), tid -> new Stacks()).intervalsSinceSuspicious = 0;
         suspects.values().removeIf(suspect -> suspect.intervalsSinceSuspicious++ > INTERVALS_REMEMBERED);
-        if (suspicious.isEmpty()) return;
+        if (suspicious.stream().noneMatch(this::needsSample)) return;
         ThreadDump dump = dumps.newest();
         boolean isUsable = dump != null && dump != sampled && System.nanoTime() - dump.takenAt() < intervalNanos;
         if (!isUsable) {
@@ -82,16 +99,38 @@ public final class StackSamples {
         add(dump);
     }
 
+    /** Threads that turn out to work are sampled rarely, because any busy server has some. */
+    private boolean needsSample(ThreadUsage thread) {
+        Stacks stacks = suspects.get(thread.tid());
+        boolean isOpen = stacks.samples < MIN_SAMPLES
+                || stacks.yieldingSamples > 0
+                || stacks.timerSamples > stacks.samples / 2
+                || stacks.sameSamples > 2
+                || thread.kind() == ThreadKind.CARRIER
+                || Suspect.isSystemHeavy(thread);
+        return isOpen || System.nanoTime() - stacks.sampledAt >= MAX_PAUSE_NANOS;
+    }
+
     private void add(ThreadDump dump) {
-        suspects.forEach((tid, suspect) -> add(suspect, dump.of(tid)));
+        suspects.forEach((tid, suspect) -> add(suspect, dump.of(tid), dump.takenAt()));
         if (mountedSamples.size() > MAX_CARRIED) mountedSamples.clear();
         for (ThreadDump.Entry entry : dump.all())
             if (entry.carriedId() != 0) mountedSamples.merge(entry.carriedId(), 1, Integer::sum);
     }
 
-    private static void add(Stacks suspect, ThreadDump.Entry entry) {
+    private static void add(Stacks suspect, ThreadDump.Entry entry, long nanos) {
         suspect.samples++;
+        suspect.sampledAt = nanos;
         if (entry == null) return;
+        String stack = entry.allocatedAndFrames();
+        boolean isSame = !entry.topFrame().isEmpty() && stack.equals(suspect.stack);
+        suspect.stack = stack;
+        suspect.sameSamples = isSame ? suspect.sameSamples + 1 : 1;
+        if (!isSame) suspect.sameSince = nanos;
+        if (entry.isTimer()) {
+            suspect.timerSamples++;
+            suspect.topCaller = entry.programFrame();
+        }
         suspect.topFrame = entry.topFrame();
         if (entry.isYielding()) suspect.yieldingSamples++;
         if (entry.isScheduling()) suspect.schedulingSamples++;

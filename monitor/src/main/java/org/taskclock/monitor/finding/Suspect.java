@@ -23,16 +23,36 @@ record Suspect(
         long intervalNanos) {
     static final double HEAVY_SHARE = 0.5;
 
+    private static final double RUNNABLE_SHARE = 0.9;
+    private static final double MAX_SYSTEM_SHARE = 0.1;
+
     /** Per second. When processors are scarce, each yield causes an involuntary context switch. */
     private static final double MANY_SWITCHES = 2_000;
 
     static boolean isSuspicious(ThreadUsage thread, long intervalNanos) {
-        if (thread.tid() == 0 || !FindingKind.isBusy(thread.cpuNanos(), intervalNanos)) return false;
+        if (thread.tid() == 0) return false;
+        boolean isBusy = FindingKind.isBusy(thread.cpuNanos(), intervalNanos);
         return switch (thread.kind()) {
-            case CARRIER -> true;
-            case JAVA, NATIVE -> isSystemHeavy(thread) || thread.involuntary() > MANY_SWITCHES * intervalNanos / 1e9;
+            case CARRIER -> isBusy;
+            case JAVA, NATIVE ->
+                (isBusy && (isSystemHeavy(thread) || thread.involuntary() > MANY_SWITCHES * intervalNanos / 1e9))
+                        || isSpinning(thread, intervalNanos)
+                        || TimerStorm.isPossible(thread, intervalNanos);
             default -> false;
         };
+    }
+
+    /** Returns whether it ran, or waited for a processor, nearly all the time. */
+    static boolean isAlwaysRunnable(ThreadUsage thread, long intervalNanos) {
+        return thread.cpuNanos() + Math.max(0, thread.waitNanos()) >= RUNNABLE_SHARE * intervalNanos
+                && thread.cpuNanos() > 0;
+    }
+
+    /** Returns whether it hardly ever blocked and was hardly ever in the kernel. */
+    static boolean isSpinning(ThreadUsage thread, long intervalNanos) {
+        return isAlwaysRunnable(thread, intervalNanos)
+                && thread.voluntary() < YieldStorm.FEW_SWITCHES * intervalNanos / 1e9
+                && thread.systemNanos() <= MAX_SYSTEM_SHARE * thread.cpuNanos();
     }
 
     static boolean isSystemHeavy(ThreadUsage thread) {

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /** A container that has used up its CPU limit. */
@@ -23,12 +24,14 @@ public final class Throttled extends FindingKind {
     List<Finding> find(Observation observation, List<Finding> found) {
         long nanos = observation.throttledNanos();
         if (observation.limit() <= 0 || nanos <= MIN_SHARE * observation.intervalNanos()) return List.of();
+        List<String> evidence = new ArrayList<>();
+        evidence.add("throttled in " + percent(nanos, observation.intervalNanos()) + " of the periods in which it ran");
+        evidence.addAll(CpuContention.waiting(observation.usages(), observation.intervalNanos()));
         return List.of(new Finding(
                 this,
                 0,
                 "the container is throttled by its limit of " + number(observation.limit()) + " cores",
-                List.of("throttled in " + percent(nanos, observation.intervalNanos())
-                        + " of the periods in which it ran")));
+                evidence));
     }
 
     @Override

@@ -3,8 +3,9 @@
 package org.taskclock.monitor.proc;
 
 import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.JvmCounters;
 
-/** The heap and the garbage collections of one JVM, and its contended locks, from {@link PerfData}. */
+/** The heap, garbage collections, and other counters of one JVM, from {@link PerfData}. */
 public final class HeapMonitor implements AutoCloseable {
     private static final int MAX_GENERATIONS = 2;
     private static final int MAX_SPACES = 4;
@@ -107,6 +108,21 @@ public final class HeapMonitor implements AutoCloseable {
      */
     public long contendedLockAttempts() {
         return data == null ? -1 : data.value("sun.rt._sync_ContendedLockAttempts");
+    }
+
+    /** Returns what the JVM has counted, as of the last call of {@link #refresh}. */
+    public JvmCounters counters() {
+        if (!isRead) return JvmCounters.UNKNOWN;
+        return new JvmCounters(
+                data.value("sun.rt.safepoints"),
+                nanos("sun.rt.safepointTime"),
+                nanos("sun.rt.safepointSyncTime"),
+                data.value("java.threads.started"));
+    }
+
+    private long nanos(String counter) {
+        long ticks = data.value(counter);
+        return ticks < 0 ? -1 : Math.round(ticks * nanosPerTick);
     }
 
     @Override

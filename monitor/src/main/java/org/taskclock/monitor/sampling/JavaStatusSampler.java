@@ -13,7 +13,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * Takes thread dumps for the Java states and the locks of threads: as often as {@link ThreadDumps} allows while these
- * are displayed or several threads wait for one lock, and rarely otherwise, to find such locks.
+ * are displayed or threads wait for a lock, and rarely otherwise, to find such locks.
  */
 final class JavaStatusSampler {
     private static final long SECOND = 1_000_000_000;
@@ -34,7 +34,7 @@ final class JavaStatusSampler {
     private ThreadDump last;
     private boolean fresh;
     private long attempts = -1;
-    /** The pause before a dump that contended monitors call for. It grows while the dumps show no convoy. */
+    /** The pause before a dump while contention is possible. It grows while the dumps show none. */
     private long pauseNanos = MIN_PAUSE_NANOS;
 
     JavaStatusSampler(ThreadDumps dumps) {
@@ -77,8 +77,8 @@ final class JavaStatusSampler {
         if (watching || convoys.isContended() || last == null) return true;
         long age = System.nanoTime() - last.takenAt();
         boolean suspicious = attempts >= 0 && contendedAttempts - attempts >= SUSPICIOUS_ATTEMPTS;
-        if (suspicious) return age >= pauseNanos;
-        return age >= maxPauseNanos();
+        // The JVM does not count attempts to acquire other locks, and JDK 25 counts none. The first dumps follow soon.
+        return age >= (suspicious || pauseNanos < MAX_PAUSE_NANOS ? pauseNanos : maxPauseNanos());
     }
 
     private long maxPauseNanos() {

@@ -16,8 +16,10 @@ import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHold;
 import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.finding.StackSamples;
+import org.taskclock.monitor.finding.ThreadHistory;
 import org.taskclock.monitor.proc.HeapMonitor;
 import org.taskclock.monitor.proc.HostCpu;
 import org.taskclock.monitor.proc.JvmProcesses;
@@ -25,6 +27,7 @@ import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.ProcFile;
 import org.taskclock.monitor.proc.ProcessReader;
 import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.JvmCounters;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -52,6 +55,9 @@ public final class Sampler implements AutoCloseable {
     private final JavaStatusSampler states;
     private final HeapMonitor heap;
     private final EndedThreads ended;
+    private final FindingHold hold = new FindingHold();
+    private final ThreadHistory history = new ThreadHistory();
+    private JvmCounters counters = JvmCounters.UNKNOWN;
 
     /** The last dump that was used; null if there is none. */
     private ThreadDump resolved;
@@ -212,8 +218,13 @@ public final class Sampler implements AutoCloseable {
                 agent.virtualThreads());
         last = now;
         Instant end = Instant.now();
-        List<Finding> findings = Observation.ofThreads(usages, totals, intervalNanos, stacks, agent, states.convoys())
+        JvmCounters counted = heap.counters().since(counters);
+        counters = heap.counters();
+        history.add(usages, counted.startedThreads(), intervalNanos, start);
+        Observation.Details details = new Observation.Details(totals, counted, history);
+        List<Finding> found = Observation.ofThreads(usages, details, intervalNanos, stacks, agent, states.convoys())
                 .findings();
+        List<Finding> findings = hold.add(found, end, intervalNanos);
         String source = agent.isPresent() ? "agent" : "proc";
         return new Interval(
                 end,

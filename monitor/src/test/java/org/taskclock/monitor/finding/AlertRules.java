@@ -27,7 +27,7 @@ final class AlertRules {
     private static final String COMMON = "job=\"taskclock\",instance=\"host:9464\",service=\"orders\"";
 
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"([^\"]*)\"");
-    private static final Pattern SERIES = Pattern.compile("(\\w+)\\{(.*)} (\\S+)");
+    private static final Pattern SERIES = Pattern.compile("(\\w+)\\{(.*)} (.+)");
     private static final Pattern FIRED = Pattern.compile("\\{(.*?)} (.*)");
 
     private AlertRules() {}

@@ -33,6 +33,7 @@ class GarbageCollectionTest {
                 0,
                 Observations.NO_AGENT,
                 new LockConvoys(),
+                null,
                 null);
     }
 

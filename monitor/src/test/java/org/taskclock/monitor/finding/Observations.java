@@ -5,6 +5,9 @@ package org.taskclock.monitor.finding;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
+import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.JvmCounters;
+import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What tests of findings observe in a second: a JVM with the process id 7. */
@@ -43,6 +46,41 @@ final class Observations {
 
     static Observation of(List<Suspect> suspects, List<ThreadUsage> usages, Observation.AgentFigures agent) {
         return new Observation(
-                SECOND, suspects, usages, SECOND, 0, -1, false, "not sampled", 0, agent, new LockConvoys(), null);
+                SECOND, suspects, usages, SECOND, 0, -1, false, "not sampled", 0, agent, new LockConvoys(), null, null);
+    }
+
+    /** Returns what is known from all threads of a JVM on two processors, of which all processes used this much. */
+    static Observation ofThreads(
+            List<ThreadUsage> threads,
+            long processMillis,
+            long machineMillis,
+            JvmCounters counters,
+            ThreadHistory history) {
+        ProcessUsage totals = new ProcessUsage(
+                processMillis * MILLIS,
+                0,
+                -1,
+                0,
+                -1,
+                machineMillis * MILLIS,
+                2,
+                0,
+                -1,
+                new HeapUsage(0, 0, 0, 1, 50 * MILLIS),
+                VirtualThreadCounts.UNKNOWN);
+        return new Observation(
+                SECOND,
+                List.of(),
+                threads,
+                processMillis * MILLIS,
+                0,
+                -1,
+                false,
+                "not sampled",
+                0,
+                NO_AGENT,
+                new LockConvoys(),
+                null,
+                new Observation.Details(totals, counters, history));
     }
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import java.util.List;
+import org.taskclock.metrics.ThreadKind;
+
+/** A thread that waits in a loop without yielding. */
+public final class BusyWait extends FindingKind {
+    private static final int MIN_SAMPLES = 8;
+    private static final long MIN_NANOS = 10 * ThreadHistory.SECOND;
+
+    public BusyWait() {
+        super(
+                "busy-wait",
+                35,
+                Source.DUMPS,
+                "A thread runs at the same place all the time, and neither blocks nor allocates: it probably waits in a"
+                        + " loop for another thread.",
+                "Replace the loop with something that blocks, such as a CountDownLatch or LockSupport.park. If it"
+                        + " computes something in a long loop, ignore this.");
+    }
+
+    @Override
+    Finding find(Suspect suspect, Observation observation) {
+        StackSamples.Stacks stacks = suspect.stacks();
+        long nanos = stacks.sampledAt - stacks.sameSince;
+        if (suspect.busiest().kind() != ThreadKind.JAVA
+                || stacks.sameSamples < MIN_SAMPLES
+                || nanos < MIN_NANOS
+                || !Suspect.isSpinning(suspect.busiest(), suspect.intervalNanos())) return null;
+        List<String> evidence = suspect.evidence();
+        evidence.add("its whole stack was the same in the last " + stacks.sameSamples + " stack samples, over "
+                + number(Math.rint(nanos / 1e9)) + " s");
+        return suspect.finding(
+                this, suspect.that("keeps", "keep") + " running without blocking " + stacks.topFrame, evidence);
+    }
+}
