@@ -29,7 +29,8 @@ public final class LockConvoy extends FindingKind {
                 30,
                 Source.DUMPS,
                 "Several threads wait for the same lock again and again.",
-                "Find what the owner does while it holds the lock, and hold it for a shorter time, or split it.");
+                "Find out with taskclock dump PID what the owner does while it holds the lock. Hold the lock for a"
+                        + " shorter time, or split it.");
     }
 
     @Override

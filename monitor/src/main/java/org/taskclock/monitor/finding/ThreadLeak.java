@@ -26,7 +26,7 @@ public final class ThreadLeak extends FindingKind {
                 84,
                 Source.DUMPS,
                 "Threads are started and never end, or are far more than have work to do.",
-                "Find out in the stacks of the threads what they wait for. Shut down executors that are no longer used,"
+                "Find out with taskclock dump PID what they wait for. Shut down executors that are no longer used,"
                         + " and limit the size of pools.");
     }
 
