@@ -103,7 +103,10 @@ final class ApiTest {
             check("GET", "/api/", 200, "/api/", null);
             check("GET", "/-/healthy", 200, "/-/healthy", null);
             check("GET", "/-/ready", 200, "/-/ready", null);
-            assertThat(check("GET", "/metrics", 200, "/metrics", null)).contains("jvm_thread_cpu_time_seconds_total");
+            server.await(
+                    () -> check("GET", "/metrics", 200, "/metrics", null).contains("jvm_thread_cpu_time_seconds_total")
+                            ? true
+                            : null);
             check("POST", "/api/login", 400, "/api/login", "{\"token\":\"x\"}");
             check("GET", "/api/jvms", 200, "/api/jvms", null);
             check("GET", "/api/jvms", 400, "/api/jvms?from=x", null);

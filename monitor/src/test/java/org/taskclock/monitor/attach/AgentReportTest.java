@@ -139,9 +139,9 @@ class AgentReportTest {
         AccountTotals totals = new AccountTotals();
         List<SectionUsage> sections = new ArrayList<>();
         for (String members : List.of(
-                ",\"sections\":1000,\"distribution\":[2,1000]",
-                ",\"sections\":1003,\"distribution\":[2,1001,5,1,7,1]",
-                ",\"sections\":1003,\"distribution\":[2,1001,5,1,7,1]",
+                ",\"sections\":1000,\"distribution\":[0,2,1000]",
+                ",\"sections\":1003,\"distribution\":[0,2,1001,5,1,7,1]",
+                ",\"sections\":1003,\"distribution\":[0,2,1001,5,1,7,1]",
                 ",\"sections\":1005")) {
             AgentReport report = AgentReport.parse(withAccounts(account(members), ""));
             sections.add(totals.advance(7, report.accounts()).get(0).sections());
