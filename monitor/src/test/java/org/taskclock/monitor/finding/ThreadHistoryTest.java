@@ -79,10 +79,10 @@ class ThreadHistoryTest {
 
     @Test
     void shouldNotFindThreadsThatStartOnceOrAreUncounted() {
-        for (int i = 0; i < LONG; i++) {
+        for (int i = 0; i < LONG; i++)
             assertThat(add(pool("worker", 10, 0), i % 60 < 3 ? 300 : 0)).isEmpty();
+        for (int i = 0; i < LONG; i++)
             assertThat(add(pool("worker", 10, 0), -1)).isEmpty();
-        }
     }
 
     private List<Finding> withOneBusy(String name, long busy, long others) {
