@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
+import {get} from './api.js';
 import {el, clean} from './dom.js';
 import {moment} from './format.js';
 
@@ -61,8 +62,9 @@ export function matches(highlight, row) {
 
 /** The findings of one JVM, each with what it means and what to do. */
 export class Findings {
-  /** @param {HTMLElement} host @param {number} started when the server started @param {(finding: Finding) => void} show */
-  constructor(host, started, show) {
+  /** @param {HTMLElement} host @param {number} started when the server started @param {(finding: Finding) => void} show @param {string} jvm its id */
+  constructor(host, started, show, jvm) {
+    this.jvm = jvm;
     this.started = started;
     this.host = host;
     this.showFinding = show;
@@ -92,6 +94,7 @@ export class Findings {
     this.host.replaceChildren(...findings.map(finding => {
       const details = el('details', {class: 'why', 'data-kind': finding.kind}, el('summary', {text: 'Why?'}), this.explanation(finding));
       if (open === clean(finding.kind)) details.open = true;
+      details.addEventListener('toggle', () => this.linkEvidence(finding, details));
       return el('div', {class: 'finding-row'},
         el('button', {type: 'button', class: 'finding-line', onclick: () => this.showFinding(finding)},
           el('b', {class: 'kind', text: kindOf(finding)}), el('span', {class: 'what', text: finding.text}),
@@ -115,6 +118,15 @@ export class Findings {
       el('p', {class: 'evidence', text: (finding.evidence || []).join('\n')}),
       finding.meaning ? el('p', {text: finding.meaning}) : null,
       finding.advice ? el('p', {class: 'advice'}, el('b', {text: 'What to do: '}), finding.advice) : null);
+  }
+
+  /** Adds links to what was kept when it began. @param {Finding} finding @param {HTMLElement} details */
+  async linkEvidence(finding, details) {
+    details.querySelector('.kept')?.remove();
+    const files = /** @type {import('./types.js').RecordingFile[]} */ (await get('api/recordings'));
+    const kept = files.filter(({name}) => name.startsWith(this.jvm + '-') && name.endsWith(`-${finding.kind}.zip`));
+    if (kept.length) details.append(el('p', {class: 'kept'}, el('b', {text: 'Evidence: '}), ...kept.map(({name}) =>
+      el('a', {href: 'api/recordings/' + encodeURIComponent(name), download: name, text: name}))));
   }
 
   /** Opens or closes all explanations. */

@@ -51,7 +51,7 @@ export class JvmView {
     this.marks = new MarkStrip(this.ui.markHost, mark => this.show({kind: mark.kind, text: mark.text, since: mark.time}));
     this.heatmap = new Heatmap(this.ui.heatHost, {pick: line => this.threads.reveal(line), area: () => this.area()});
     this.ui.heatCaption.append(this.heatmap.scale);
-    this.findings = new Findings(this.ui.findingHost, page.info?.started || 0, finding => this.show(finding));
+    this.findings = new Findings(this.ui.findingHost, page.info?.started || 0, finding => this.show(finding), this.id);
     this.comparison = new Comparison(this.ui.compareHost, id, () => this.time.compare(false));
     this.threads = new ThreadPanel(this.ui.threadHost, this);
     this.data = new JvmData(id, {

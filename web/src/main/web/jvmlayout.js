@@ -18,7 +18,7 @@ export class JvmLayout {
     this.figures = el('p', {class: 'big', 'aria-live': 'off'});
     this.details = el('p', {class: 'where details', 'aria-live': 'off'});
     this.explanation = el('ol', {'aria-live': 'off'});
-    this.explanationHost = el('details', {class: 'part why', open: true, hidden: true}, el('summary', {text: 'Where the CPU time goes, last 10 s'}), this.explanation);
+    this.explanationHost = el('details', {class: 'part where-to', open: true, hidden: true}, el('summary', {text: 'Where the CPU time goes, last 10 s'}), this.explanation);
     this.findingHost = el('section', {class: 'part alerts', 'aria-label': 'Findings', hidden: true});
     this.rangeText = el('span', {class: 'note range-text'});
     this.presets = [...PRESETS.keys()].map(name => el('button', {type: 'button', text: NAMES[name], 'data-range': name, onclick: () => navigate({range: name, from: 0, to: 0})}));

@@ -30,6 +30,7 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  taskclock serve                                the page on http://127.0.0.1:9464/",
             "  taskclock serve --allow-actions                with stacks, yields, the agent, and recordings",
+            "  taskclock serve --evidence                     keeps what explains a finding",
             "  taskclock serve --listen :9464 --token-file t  reachable from the network, with a token",
             "",
             "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
@@ -103,6 +104,13 @@ final class ServeCommand implements Callable<Integer> {
     private boolean allowActions;
 
     @Option(
+            names = "--evidence",
+            description = "When a finding begins, keep a thread dump and a profile of the threads concerned in"
+                    + " DIR/evidence, with a link on the page. At most one a minute for each JVM, one an hour for each"
+                    + " cause, and twelve an hour in all.")
+    private boolean evidence;
+
+    @Option(
             names = "--service",
             paramLabel = "RULE",
             description =
@@ -150,8 +158,10 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private ServerOptions options() throws CommandException {
-        if (noAttach && allowActions)
-            throw new CommandException(Main.USAGE, "--allow-actions: cannot be combined with --no-attach");
+        if (noAttach && (allowActions || evidence))
+            throw new CommandException(
+                    Main.USAGE,
+                    (allowActions ? "--allow-actions" : "--evidence") + ": cannot be combined with --no-attach");
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
@@ -166,6 +176,7 @@ final class ServeCommand implements Callable<Integer> {
                 historyOptions(),
                 tokenFile,
                 allowActions,
+                evidence,
                 allowedHosts,
                 externalUrl,
                 Clock.systemUTC());

@@ -39,16 +39,24 @@ final class Overview {
     /** A sample and the identity of its JVM. */
     record KeyedSample(JvmKey key, JvmSample sample) {}
 
+    /** A finding that is newly reported. */
+    record BegunFinding(JvmKey jvm, DatedFinding finding) {
+        Mark mark() {
+            return new Mark(
+                    finding.since(), jvm.id(), "finding", finding.finding().text());
+        }
+    }
+
     /**
      * Adds the samples of a second.
      *
      * @param machinePercent the CPU use of the machine, in percent of one core; null if unknown
      * @return the findings that are newly reported
      */
-    synchronized List<Mark> add(List<KeyedSample> samples, Double machinePercent, Instant now) {
+    synchronized List<BegunFinding> add(List<KeyedSample> samples, Double machinePercent, Instant now) {
         json = null;
         machine.add(machinePercent);
-        List<Mark> marks = new ArrayList<>();
+        List<BegunFinding> begun = new ArrayList<>();
         PoolDominates.Host host = host(samples);
         for (KeyedSample keyed : samples) {
             JvmSample sample = keyed.sample;
@@ -70,14 +78,10 @@ final class Overview {
                 findings.addAll(state.watched);
             }
             for (DatedFinding finding : state.findings.add(findings, now.minusNanos(sample.intervalNanos())))
-                marks.add(new Mark(
-                        finding.since(),
-                        keyed.key.id(),
-                        "finding",
-                        finding.finding().text()));
+                begun.add(new BegunFinding(keyed.key, finding));
         }
         jvms.values().removeIf(state -> state.endedBefore(now, ENDED));
-        return marks;
+        return begun;
     }
 
     private static PoolDominates.Host host(List<KeyedSample> samples) {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,10 @@ import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
 import org.taskclock.web.http.InternalErrors;
 
-/** Recordings started from the page. Their files stay in a directory until a user deletes them. Thread-safe. */
+/**
+ * Recordings started from the page, whose files stay in a directory until a user deletes them. Evidence of findings can
+ * be downloaded in the same way. Thread-safe.
+ */
 final class RecordingTasks implements AutoCloseable {
     private static final int MAX_SECONDS = 86_400;
     private static final int DEFAULT_SECONDS = 60;
@@ -44,6 +48,7 @@ final class RecordingTasks implements AutoCloseable {
     private record Entry(String name, long bytes, boolean isRunning) {}
 
     private final Path directory;
+    private final Evidence evidence;
     private final long quota;
     private final JvmActions actions;
     private final String version;
@@ -53,8 +58,16 @@ final class RecordingTasks implements AutoCloseable {
     private final Set<String> started = ConcurrentHashMap.newKeySet();
 
     /** @param quota the size of all recordings together, above which none is started and those that run end */
-    RecordingTasks(Path directory, long quota, JvmActions actions, String version, String host, Consumer<String> log) {
+    RecordingTasks(
+            Path directory,
+            Evidence evidence,
+            long quota,
+            JvmActions actions,
+            String version,
+            String host,
+            Consumer<String> log) {
         this.directory = directory;
+        this.evidence = evidence;
         this.quota = quota;
         this.actions = actions;
         this.version = version;
@@ -138,7 +151,9 @@ final class RecordingTasks implements AutoCloseable {
     }
 
     void list(Call call) throws IOException {
-        List<Entry> entries = entries();
+        List<Entry> entries = new ArrayList<>(entries());
+        for (Path file : evidence.files())
+            entries.add(new Entry(file.getFileName().toString(), file.toFile().length(), false));
         call.json(json -> {
             json.beginArray();
             for (Entry entry : entries) {
@@ -154,11 +169,15 @@ final class RecordingTasks implements AutoCloseable {
 
     void download(Call call) throws ApiException, IOException {
         String name = call.path("name");
-        Path file = directory.resolve(name);
-        boolean isListed = entries().stream().anyMatch(entry -> entry.name.equals(name));
-        if (!isListed) throw ApiException.notFound("no such recording: see /api/recordings");
+        Stream<Path> recorded = entries().stream().map(entry -> directory.resolve(entry.name));
+        Path file = Stream.concat(recorded, evidence.files().stream())
+                .filter(listed -> listed.getFileName().toString().equals(name))
+                .findAny()
+                .orElseThrow(() -> ApiException.notFound("no such recording: see /api/recordings"));
         call.response.setStatus(200);
-        call.response.getHeaders().put(HttpHeader.CONTENT_TYPE, "application/gzip");
+        call.response
+                .getHeaders()
+                .put(HttpHeader.CONTENT_TYPE, name.endsWith(SUFFIX) ? "application/gzip" : "application/zip");
         call.response.getHeaders().put(HttpHeader.CONTENT_DISPOSITION, "attachment; filename=\"" + name + "\"");
         try (InputStream in = Files.newInputStream(file);
                 OutputStream out = Content.Sink.asOutputStream(call.response)) {

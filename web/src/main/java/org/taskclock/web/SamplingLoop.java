@@ -41,6 +41,9 @@ final class SamplingLoop implements AutoCloseable {
     private final Overview overview;
     private final EventChannel channel;
     private final HistoryStore history;
+    /** Null if none is kept. */
+    private final Evidence evidence;
+
     private final Clock clock;
     private final long intervalNanos;
     private final long refreshNanos;
@@ -69,6 +72,7 @@ final class SamplingLoop implements AutoCloseable {
             Overview overview,
             EventChannel channel,
             HistoryStore history,
+            Evidence evidence,
             ServerOptions options,
             Consumer<String> log) {
         this.fleet = fleet;
@@ -76,6 +80,7 @@ final class SamplingLoop implements AutoCloseable {
         this.overview = overview;
         this.channel = channel;
         this.history = history;
+        this.evidence = evidence;
         clock = options.clock();
         intervalNanos = options.exporter().interval().toNanos();
         refreshNanos = options.exporter().refresh().toNanos();
@@ -150,7 +155,10 @@ final class SamplingLoop implements AutoCloseable {
             if (jvm.hasEnded()) history.add(new Mark(now, key.id(), "end", key.service() + " ended"));
         }
         known.keySet().retainAll(seen);
-        for (Mark mark : overview.add(keyed, machinePercent(), now)) history.add(mark);
+        for (Overview.BegunFinding begun : overview.add(keyed, machinePercent(), now)) {
+            history.add(begun.mark());
+            if (evidence != null) evidence.begin(begun.jvm(), begun.finding());
+        }
         if (!channel.isEmpty()) channel.send("jvms", overview.json());
     }
 

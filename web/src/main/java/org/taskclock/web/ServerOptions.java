@@ -18,6 +18,7 @@ import org.taskclock.web.metrics.ExporterOptions;
  * @param tokenFile the file with the token that requests need; null for none
  * @param allowsActions whether the page may ask JVMs for stacks, count yields, load the agent, write recordings, and
  *     add marks
+ * @param keepsEvidence whether a finding that begins causes a thread dump and a profile of its JVM
  * @param allowedHosts names of this host, besides those of the loopback interface, that requests may use
  * @param externalUrl the address of the page behind a proxy; null if there is none
  * @param clock the time of day
@@ -28,6 +29,7 @@ public record ServerOptions(
         HistoryOptions history,
         Path tokenFile,
         boolean allowsActions,
+        boolean keepsEvidence,
         List<String> allowedHosts,
         String externalUrl,
         Clock clock) {}

@@ -46,6 +46,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final HistoryApi history;
     private final Marks marks;
     private final JvmActions actions;
+    private final Evidence evidence;
     private final RecordingTasks recordings;
     private final AgentWatch agents;
     private final SamplingLoop loop;
@@ -87,21 +88,26 @@ public final class TaskClockServer implements AutoCloseable {
         history = new HistoryApi(store, overview, keys, opened, limits.budget(), options.clock());
         actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
         marks = new Marks(store, history, actions, limits.budget(), options.clock());
+        evidence = new Evidence(
+                options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add, log);
         recordings = new RecordingTasks(
                 options.data().resolve("recordings"),
+                evidence,
                 options.history().maxBytes() / 2,
                 actions,
                 options.exporter().version(),
                 keys.host(),
                 log);
         agents = new AgentWatch(options.exporter().fleet().attach(), overview, store, options.clock(), log);
-        loop = new SamplingLoop(fleet, keys, overview, channel, store, options, log);
+        loop = new SamplingLoop(
+                fleet, keys, overview, channel, store, options.keepsEvidence() ? evidence : null, options, log);
         routes = new Routes(log);
         addRoutes();
         AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
         web = serve(log, audit, limits.receiveMillis());
         // The page is available immediately. Opening the history and reading the names of threads takes longer.
         store.start();
+        if (options.keepsEvidence()) evidence.start();
         loop.start();
         agents.start();
     }
@@ -219,6 +225,7 @@ public final class TaskClockServer implements AutoCloseable {
         web.close();
         agents.close();
         recordings.close();
+        evidence.close();
         opened.close();
         loop.close();
         store.close();

@@ -41,6 +41,7 @@ final class TestServer implements AutoCloseable {
         Path webConfig;
         HttpClient client = HttpClient.newHttpClient();
         boolean allowsActions;
+        boolean keepsEvidence;
         List<String> allowedHosts = List.of();
         String externalUrl;
         boolean attaches = true;
@@ -70,6 +71,7 @@ final class TestServer implements AutoCloseable {
                 HistoryOptions.DEFAULT,
                 settings.tokenFile,
                 settings.allowsActions,
+                settings.keepsEvidence,
                 settings.allowedHosts,
                 settings.externalUrl,
                 settings.clock);

@@ -91,7 +91,7 @@ class FindingPageTest {
                 page.locator(".finding-row:has(.kind:text-is('" + kind + "')):has(.what:has-text('" + cause + "'))");
         row.locator("time").waitFor();
         page.waitForFunction("name => document.querySelector('.body .row.hit .label')?.textContent === name", thread);
-        page.locator(".why li:has-text('(" + kind + ", since 2')").waitFor();
+        page.locator(".where-to li:has-text('(" + kind + ", since 2')").waitFor();
         String shown = row.textContent();
         assertThat(shown).contains(thread, "What to do");
         assertThat(secondsFrom(begin, shown)).isBetween((long) -TOLERANCE_SECONDS, latest);

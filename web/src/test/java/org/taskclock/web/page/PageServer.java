@@ -55,7 +55,15 @@ final class PageServer implements AutoCloseable {
                 "test");
         server = new TaskClockServer(
                 new ServerOptions(
-                        exporter, data, HistoryOptions.DEFAULT, token, true, List.of(), externalUrl, Clock.systemUTC()),
+                        exporter,
+                        data,
+                        HistoryOptions.DEFAULT,
+                        token,
+                        true,
+                        true,
+                        List.of(),
+                        externalUrl,
+                        Clock.systemUTC()),
                 log::add);
         address = URI.create(server.url()).getAuthority();
     }
