@@ -45,6 +45,7 @@ import org.taskclock.web.http.InternalErrors;
  */
 final class Evidence implements AutoCloseable {
     static final String SUFFIX = ".zip";
+    static final String PART = ".part";
 
     private static final Duration PAUSE = Duration.ofMinutes(1);
     private static final Duration SAME_CAUSE = Duration.ofHours(1);
@@ -144,7 +145,7 @@ final class Evidence implements AutoCloseable {
         deleteOld();
         String name = jvm.id() + "-" + TIME.format(clock.instant()) + "-"
                 + finding.finding().kind() + SUFFIX;
-        Path temporary = Files.createTempFile(directory, ".", ".part"); // only its owner may read it
+        Path temporary = Files.createTempFile(directory, ".", PART); // only its owner may read it
         try {
             StringBuilder why = new StringBuilder(describe(jvm, finding));
             try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(temporary))) {
@@ -210,8 +211,9 @@ final class Evidence implements AutoCloseable {
         }
     }
 
-    /** Deletes files that are too old, and the oldest ones while all together are too large. */
+    /** Deletes files that are too old or unfinished, and the oldest ones while all together are too large. */
     private void deleteOld() throws IOException {
+        for (Path file : files(PART)) Files.deleteIfExists(file);
         long bytes = MAX_FILE_BYTES;
         for (Path file : files()) {
             bytes += Files.size(file);
@@ -222,9 +224,13 @@ final class Evidence implements AutoCloseable {
 
     /** Returns all files, the newest first. */
     List<Path> files() throws IOException {
+        return files(SUFFIX);
+    }
+
+    private List<Path> files(String suffix) throws IOException {
         if (!Files.isDirectory(directory)) return List.of();
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> file.getFileName().toString().endsWith(SUFFIX))
+            return files.filter(file -> file.getFileName().toString().endsWith(suffix))
                     .sorted(Comparator.comparingLong(
                                     (Path file) -> file.toFile().lastModified())
                             .reversed())

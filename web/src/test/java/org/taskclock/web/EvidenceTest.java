@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -53,7 +54,7 @@ class EvidenceTest {
 
     private static Map<String, String> contents(byte[] file) throws IOException {
         Map<String, String> contents = new TreeMap<>();
-        try (ZipInputStream zip = new ZipInputStream(new java.io.ByteArrayInputStream(file))) {
+        try (ZipInputStream zip = new ZipInputStream(new ByteArrayInputStream(file))) {
             for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry())
                 contents.put(entry.getName(), new String(((InputStream) zip).readAllBytes(), StandardCharsets.UTF_8));
         }
@@ -89,11 +90,13 @@ class EvidenceTest {
         Path old = Files.createFile(directory.resolve("1-old.zip"));
         Path recent = Files.createFile(directory.resolve("1-recent.zip"));
         Path other = Files.createFile(directory.resolve("other"));
+        Path unfinished = Files.createFile(directory.resolve("1" + Evidence.PART));
         Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofDays(2))));
         JvmKey ended = new JvmKey("1", "host", 999_999_999, "service", "Main", null, null, START);
         DatedFinding finding = new DatedFinding(finding(new YieldStorm(), "a"), START);
         String name = evidence(Duration.ofDays(1)).write(ended, finding);
         assertThat(directory).isDirectoryNotContaining(path -> path.equals(old));
+        assertThat(unfinished).doesNotExist();
         assertThat(recent).exists();
         assertThat(other).exists();
         assertThat(contents(Files.readAllBytes(directory.resolve(name))))
@@ -130,9 +133,6 @@ class EvidenceTest {
             Path stored = directory.resolve("evidence").resolve(name);
             assertThat(file).isEqualTo(Files.readAllBytes(stored));
             assertThat(Files.getPosixFilePermissions(stored)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
-            assertThat(directory.resolve("evidence"))
-                    .isDirectoryNotContaining(
-                            path -> !path.getFileName().toString().endsWith(".zip"));
             Map<String, String> contents = contents(file);
             assertThat(contents).containsOnlyKeys("threads.txt", "profile.collapsed", "why.txt");
             assertThat(contents.get("threads.txt")).containsPattern("\"yielder\" .* used=[1-9]");
