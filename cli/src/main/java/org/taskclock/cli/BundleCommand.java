@@ -77,7 +77,7 @@ final class BundleCommand implements Callable<Integer> {
     private boolean redact;
 
     private final Redaction redaction = new Redaction();
-    private final TerminationSignal termination = new TerminationSignal();
+    private TerminationSignal termination;
     private final List<String> missing = new ArrayList<>();
 
     /** A part of the bundle. */
@@ -88,6 +88,7 @@ final class BundleCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandException {
+        termination = new TerminationSignal();
         long pid = jvm.select();
         if (file == null) file = Path.of(RecordCommand.defaultName(pid, ".zip"));
         Path folder = file.toAbsolutePath().getParent();

@@ -58,6 +58,7 @@ class TopTest {
             "systemNanos",
             "waitNanos",
             "totalNanos",
+            "openNanos",
             "watchedNanos",
             "javaState",
             "lockClass",
@@ -71,7 +72,10 @@ class TopTest {
             "heapCommittedBytes",
             "heapMaxBytes",
             "gcPauses",
-            "gcPauseNanos");
+            "gcPauseNanos",
+            "sections",
+            "p50Nanos",
+            "p99Nanos");
 
     private static LoadJvm load;
     private static String pid;

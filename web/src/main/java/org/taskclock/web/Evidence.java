@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +28,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.profile.Profile;
 import org.taskclock.monitor.profile.ProfileSelection;
 import org.taskclock.monitor.profile.ProfileSource;
 import org.taskclock.monitor.profile.Profiler;
@@ -56,6 +58,9 @@ final class Evidence implements AutoCloseable {
     private static final Duration PROFILED = Duration.ofSeconds(5);
 
     private static final long MAX_FILE_BYTES = 2 << 20;
+    /** Characters of a text before it is compressed, mostly to a tenth. */
+    private static final int MAX_PART = 4 << 20;
+
     private static final long MAX_BYTES = 100 << 20;
 
     private static final DateTimeFormatter TIME =
@@ -77,6 +82,9 @@ final class Evidence implements AutoCloseable {
 
     private final BlockingQueue<Task> tasks = new ArrayBlockingQueue<>(MAX_WAITING);
     private final DaemonThread thread = new DaemonThread(this::run, "taskclock-evidence");
+
+    /** What was logged last; empty if the last evidence could be kept. Of our thread. */
+    private String logged = "";
 
     // Of the thread that calls begin().
 
@@ -102,7 +110,8 @@ final class Evidence implements AutoCloseable {
 
     /** Called when a finding begins. Returns at once. */
     void begin(JvmKey jvm, DatedFinding finding) {
-        if (mayTake(jvm.id(), finding.finding(), clock.instant())) tasks.offer(new Task(jvm, finding));
+        if (tasks.remainingCapacity() > 0 && mayTake(jvm.id(), finding.finding(), clock.instant()))
+            tasks.add(new Task(jvm, finding));
     }
 
     /** Returns whether evidence may be taken now, considering its cost, and counts it. */
@@ -122,16 +131,15 @@ final class Evidence implements AutoCloseable {
     private void run() {
         try {
             while (true) {
-                Task task = tasks.take();
-                String what = task.finding.finding().kind() + " of process " + task.jvm.pid();
+                Task task = tasks.poll(1, TimeUnit.HOURS);
                 try {
-                    String name = write(task.jvm, task.finding);
-                    marks.accept(
-                            new Mark(clock.instant(), task.jvm.id(), "evidence", "evidence of " + what + ": " + name));
+                    if (task == null) deleteOld();
+                    else take(task);
+                    logged = "";
                 } catch (IOException e) {
-                    log.accept("evidence of " + what + ": " + e.getMessage());
+                    log(e.getMessage());
                 } catch (RuntimeException | Error e) {
-                    log.accept("evidence of " + what + ": " + InternalErrors.describe(e));
+                    log(InternalErrors.describe(e));
                 }
             }
         } catch (InterruptedException e) {
@@ -139,9 +147,22 @@ final class Evidence implements AutoCloseable {
         }
     }
 
+    private void take(Task task) throws IOException {
+        String name = write(task.jvm, task.finding);
+        String text = "evidence of " + task.finding.finding().kind() + ": " + name;
+        marks.accept(new Mark(clock.instant(), task.jvm.id(), "evidence", text));
+    }
+
+    /** Logs why evidence cannot be kept, once until it can be. */
+    private void log(String reason) {
+        if (!logged.equals(reason)) log.accept("no evidence is kept: " + reason);
+        logged = String.valueOf(reason);
+    }
+
     /** Takes the evidence. Returns the name of the file. */
     String write(JvmKey jvm, DatedFinding finding) throws IOException {
-        Files.createDirectories(directory);
+        Files.createDirectories(
+                directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         deleteOld();
         String name = jvm.id() + "-" + TIME.format(clock.instant()) + "-"
                 + finding.finding().kind() + SUFFIX;
@@ -186,14 +207,22 @@ final class Evidence implements AutoCloseable {
                     .append('\n');
             return;
         }
+        if (text.length() > MAX_PART) why.append(name).append(" is cut\n");
         zip.putNextEntry(new ZipEntry(name));
-        zip.write(text.getBytes(StandardCharsets.UTF_8));
+        zip.write(text.substring(0, Math.min(MAX_PART, text.length())).getBytes(StandardCharsets.UTF_8));
     }
 
     private static String profile(long pid, Finding finding) throws IOException {
-        Profiler.Settings settings = new Profiler.Settings(
-                selection(finding), ProfileSource.AUTO, null, PROFILED, Profiler.DEFAULT_PERIOD.toNanos());
-        return Profiler.run(pid, settings, Evidence::sleep).collapsed();
+        Profile profile = profile(pid, finding, ProfileSource.AUTO);
+        // Before JDK 25, Flight Recorder does not sample native code, such as that of Thread.yield.
+        if (profile.samples() == 0) profile = profile(pid, finding, ProfileSource.STACKS);
+        return profile.collapsed();
+    }
+
+    private static Profile profile(long pid, Finding finding, ProfileSource source) throws IOException {
+        Profiler.Settings settings =
+                new Profiler.Settings(selection(finding), source, null, PROFILED, Profiler.DEFAULT_PERIOD.toNanos());
+        return Profiler.run(pid, settings, Evidence::sleep);
     }
 
     private static ProfileSelection selection(Finding finding) {

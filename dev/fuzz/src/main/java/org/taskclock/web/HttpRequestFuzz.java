@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -93,8 +94,10 @@ public final class HttpRequestFuzz {
         store.awaitOpened(TimeUnit.MINUTES.toMillis(1));
         HistoryApi history = new HistoryApi(store, overview, new JvmKeys(), opened, budget, Clock.systemUTC());
         JvmActions actions = new JvmActions(true, overview, store, Clock.systemUTC());
-        RecordingTasks recordings =
-                new RecordingTasks(directory.resolve("recordings"), 1L << 30, actions, "1", "host", line -> {});
+        Evidence evidence = new Evidence(
+                directory.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), mark -> {}, line -> {});
+        RecordingTasks recordings = new RecordingTasks(
+                directory.resolve("recordings"), evidence, 1L << 30, actions, "1", "host", line -> {});
         Routes routes = new Routes(line -> {
             throw new AssertionError(line);
         });
