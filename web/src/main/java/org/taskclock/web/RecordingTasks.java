@@ -48,7 +48,7 @@ final class RecordingTasks implements AutoCloseable {
     private record Entry(String name, long bytes, boolean isRunning) {}
 
     private final Path directory;
-    private final Evidence evidence;
+    private final EvidenceFiles evidence;
     private final long quota;
     private final JvmActions actions;
     private final String version;
@@ -60,7 +60,7 @@ final class RecordingTasks implements AutoCloseable {
     /** @param quota the size of all recordings together, above which none is started and those that run end */
     RecordingTasks(
             Path directory,
-            Evidence evidence,
+            EvidenceFiles evidence,
             long quota,
             JvmActions actions,
             String version,

@@ -12,6 +12,7 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.monitor.profile.EvidenceTaker;
 import org.taskclock.web.http.Access;
 import org.taskclock.web.http.AccessHandler;
 import org.taskclock.web.http.ApiException;
@@ -46,7 +47,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final HistoryApi history;
     private final Marks marks;
     private final JvmActions actions;
-    private final Evidence evidence;
+    private final EvidenceTaker evidence;
     private final RecordingTasks recordings;
     private final AgentWatch agents;
     private final SamplingLoop loop;
@@ -88,11 +89,12 @@ public final class TaskClockServer implements AutoCloseable {
         history = new HistoryApi(store, overview, keys, opened, limits.budget(), options.clock());
         actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
         marks = new Marks(store, history, actions, limits.budget(), options.clock());
-        evidence = new Evidence(
-                options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add, log);
+        EvidenceFiles kept = new EvidenceFiles(
+                options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add);
+        evidence = new EvidenceTaker(options.clock(), kept, log);
         recordings = new RecordingTasks(
                 options.data().resolve("recordings"),
-                evidence,
+                kept,
                 options.history().maxBytes() / 2,
                 actions,
                 options.exporter().version(),

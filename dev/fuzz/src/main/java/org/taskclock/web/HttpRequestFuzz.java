@@ -94,8 +94,8 @@ public final class HttpRequestFuzz {
         store.awaitOpened(TimeUnit.MINUTES.toMillis(1));
         HistoryApi history = new HistoryApi(store, overview, new JvmKeys(), opened, budget, Clock.systemUTC());
         JvmActions actions = new JvmActions(true, overview, store, Clock.systemUTC());
-        Evidence evidence = new Evidence(
-                directory.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), mark -> {}, line -> {});
+        EvidenceFiles evidence =
+                new EvidenceFiles(directory.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), mark -> {});
         RecordingTasks recordings = new RecordingTasks(
                 directory.resolve("recordings"), evidence, 1L << 30, actions, "1", "host", line -> {});
         Routes routes = new Routes(line -> {
