@@ -3,6 +3,7 @@
 package org.taskclock.web;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.profile.EvidenceTaker;
@@ -89,6 +91,23 @@ final class EvidenceFiles implements EvidenceTaker.Receiver {
     /** Returns all files, the newest first. */
     List<Path> files() throws IOException {
         return files(SUFFIX);
+    }
+
+    /** Returns a file by its name; null if there is none. */
+    Path find(String name) throws IOException {
+        for (Path file : files()) if (file.getFileName().toString().equals(name)) return file;
+        return null;
+    }
+
+    /** Returns the text of a part of a file; empty if it has none. */
+    static String part(Path file, String name) throws IOException {
+        try (ZipFile zip = new ZipFile(file.toFile())) {
+            ZipEntry part = zip.getEntry(name);
+            if (part == null) return "";
+            try (InputStream in = zip.getInputStream(part)) {
+                return new String(in.readNBytes(Evidence.MAX_FILE), StandardCharsets.UTF_8);
+            }
+        }
     }
 
     private List<Path> files(String suffix) throws IOException {

@@ -43,10 +43,12 @@ public final class TaskClockServer implements AutoCloseable {
     private final EventChannel channel = new EventChannel();
     private final LiveViews views;
     private final HistoryStore store;
+    private final Profiles profiles;
     private final OpenedRecordings opened;
     private final HistoryApi history;
     private final Marks marks;
     private final JvmActions actions;
+    private final ProfileTasks profiling;
     private final EvidenceTaker evidence;
     private final RecordingTasks recordings;
     private final AgentWatch agents;
@@ -85,18 +87,22 @@ public final class TaskClockServer implements AutoCloseable {
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
-        opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget());
-        history = new HistoryApi(store, overview, keys, opened, limits.budget(), options.clock());
-        actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
-        marks = new Marks(store, history, actions, limits.budget(), options.clock());
         EvidenceFiles kept = new EvidenceFiles(
                 options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add);
         evidence = new EvidenceTaker(options.clock(), kept, log);
+        profiles = new Profiles(kept, limits.budget(), options.clock());
+        opened =
+                new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget(), profiles);
+        history = new HistoryApi(store, overview, keys, opened, limits.budget(), options.clock());
+        actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
+        marks = new Marks(store, history, actions, limits.budget(), options.clock());
+        profiling = new ProfileTasks(actions, profiles);
         recordings = new RecordingTasks(
                 options.data().resolve("recordings"),
                 kept,
                 options.history().maxBytes() / 2,
                 actions,
+                options.bundles(),
                 options.exporter().version(),
                 keys.host(),
                 log);
@@ -140,7 +146,7 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
         routes.add("GET", "/api/live", channel::add);
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
-        addRequests(routes, history, opened, actions, recordings, marks);
+        addRequests(routes, history, opened, actions, recordings, profiling, profiles, marks);
     }
 
     private void sendReadiness(Call call) {
@@ -158,6 +164,8 @@ public final class TaskClockServer implements AutoCloseable {
             OpenedRecordings opened,
             JvmActions actions,
             RecordingTasks recordings,
+            ProfileTasks profiling,
+            Profiles profiles,
             Marks marks) {
         routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/jvms/{id}/pools", history::pools);
@@ -170,8 +178,16 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("POST", "/api/jvms/{id}/attach", actions::attach);
         routes.add("POST", "/api/jvms/{id}/detach", actions::detach);
         routes.add("POST", "/api/jvms/{id}/recordings", recordings::start);
+        routes.add("POST", "/api/jvms/{id}/bundles", recordings::startBundle);
         routes.add("GET", "/api/recordings", recordings::list);
         routes.add("GET", "/api/recordings/{name}", recordings::download);
+        routes.add("POST", "/api/jvms/{id}/profiles", profiling::start);
+        routes.add("GET", "/api/profiles", profiles::list);
+        routes.add("GET", "/api/profiles/{id}", profiles::show);
+        routes.add("GET", "/api/profiles/{id}/flame", profiles::flame);
+        routes.add("GET", "/api/profiles/{id}/compare", profiles::compare);
+        routes.add("GET", "/api/profiles/{id}/collapsed", profiles::download);
+        routes.add("GET", "/api/profiles/{id}/threads", profiles::threads);
         routes.add("GET", "/api/opened", opened::list);
         routes.add("POST", AccessHandler.OPENED, opened::open);
         routes.add("GET", "/api/marks", marks::list);
@@ -227,6 +243,7 @@ public final class TaskClockServer implements AutoCloseable {
         web.close();
         agents.close();
         recordings.close();
+        profiling.close();
         evidence.close();
         opened.close();
         loop.close();

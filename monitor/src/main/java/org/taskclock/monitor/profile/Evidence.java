@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Finding;
@@ -35,7 +36,7 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
     private static final Duration PROFILED = Duration.ofSeconds(5);
 
     /** Characters of a file. Compressed, it mostly has a tenth. */
-    static final int MAX_FILE = 4 << 20;
+    public static final int MAX_FILE = 4 << 20;
 
     public Evidence {
         files = new LinkedHashMap<>(files);
@@ -64,7 +65,7 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
                 .append('\n');
         Map<String, String> files = new LinkedHashMap<>();
         add(files, why, THREADS, () -> MeasuredDump.take(pid, MEASURED, Evidence::sleep));
-        add(files, why, PROFILE, () -> profile(pid, finding));
+        add(files, why, PROFILE, () -> profile(pid, finding, why));
         files.put(WHY, why.toString());
         return new Evidence(finding.kind().id(), finding.text(), dated.since(), Instant.now(), files);
     }
@@ -83,16 +84,25 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
         }
     }
 
-    private static String profile(long pid, Finding finding) throws IOException {
-        Profile profile = profile(pid, finding, ProfileSource.AUTO);
-        // Before JDK 25, Flight Recorder does not sample native code, such as that of Thread.yield.
-        if (profile.samples() == 0) profile = profile(pid, finding, ProfileSource.STACKS);
+    private static String profile(long pid, Finding finding, StringBuilder why) throws IOException {
+        Profile profile = profile(pid, selection(finding), PROFILED);
+        why.append(String.format(
+                Locale.ROOT, "%,d samples of %s, %s%n", profile.samples(), profile.threads(), profile.source()));
+        for (String note : profile.notes()) why.append("note: ").append(note).append('\n');
         return profile.collapsed();
     }
 
-    private static Profile profile(long pid, Finding finding, ProfileSource source) throws IOException {
+    /** Profiles threads with the best source that works. */
+    public static Profile profile(long pid, ProfileSelection selection, Duration duration) throws IOException {
+        Profile profile = profile(pid, selection, ProfileSource.AUTO, duration);
+        // Before JDK 25, Flight Recorder does not sample native code, such as that of Thread.yield.
+        return profile.samples() > 0 ? profile : profile(pid, selection, ProfileSource.STACKS, duration);
+    }
+
+    private static Profile profile(long pid, ProfileSelection selection, ProfileSource source, Duration duration)
+            throws IOException {
         Profiler.Settings settings =
-                new Profiler.Settings(selection(finding), source, null, PROFILED, Profiler.DEFAULT_PERIOD.toNanos());
+                new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
         return Profiler.run(pid, settings, Evidence::sleep);
     }
 
