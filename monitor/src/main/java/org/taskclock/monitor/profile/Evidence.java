@@ -88,6 +88,8 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
         Profile profile = profile(pid, selection(finding), PROFILED);
         why.append(String.format(
                 Locale.ROOT, "%,d samples of %s, %s%n", profile.samples(), profile.threads(), profile.source()));
+        String calls = profile.describeSystemCalls();
+        if (!calls.isEmpty()) why.append("system calls: ").append(calls).append('\n');
         for (String note : profile.notes()) why.append("note: ").append(note).append('\n');
         return profile.collapsed();
     }

@@ -35,8 +35,8 @@ class CodeCacheTest {
     @Test
     @Timeout(120)
     void shouldFindAFullCache() throws Exception {
-        try (LoadJvm load = LoadJvm.start(
-                "-Xcomp", "-XX:-UseCodeCacheFlushing", "-XX:ReservedCodeCacheSize=2800k", "busy")) {
+        try (LoadJvm load =
+                LoadJvm.start("-Xcomp", "-XX:-UseCodeCacheFlushing", "-XX:ReservedCodeCacheSize=2800k", "busy")) {
             String problem = CodeCache.problem(load.pid());
             while (problem.isEmpty()) {
                 Thread.sleep(200);
