@@ -145,7 +145,7 @@ final class Bundle {
                 ProfileSelection.all(), ProfileSource.AUTO, null, PROFILE, Profiler.DEFAULT_PERIOD.toNanos());
         Profile profile = Profiler.run(pid, settings, sleep);
         return ProfilePage.of(
-                redact ? profile.named("program") : profile, List.of("profile", Long.toString(pid), "--for", "5s"));
+                redact ? profile.anonymous("program") : profile, List.of("profile", Long.toString(pid), "--for", "5s"));
     }
 
     private String agent() throws IOException {

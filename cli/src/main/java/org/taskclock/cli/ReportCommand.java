@@ -109,9 +109,12 @@ final class ReportCommand implements Callable<Integer> {
         }
     }
 
-    /** Writes the page, replacing the file atomically. */
-    static void write(Path output, String page) throws IOException {
-        byte[] bytes = page.getBytes(StandardCharsets.UTF_8); // writeString rejects unpaired surrogates
+    static void write(Path output, String text) throws IOException {
+        write(output, text.getBytes(StandardCharsets.UTF_8)); // writeString rejects unpaired surrogates
+    }
+
+    /** Writes a file, replacing it atomically. */
+    static void write(Path output, byte... bytes) throws IOException {
         if (Files.exists(output) && !Files.isRegularFile(output)) {
             Files.write(output, bytes);
             return;
