@@ -32,7 +32,7 @@ public final class GarbageCollection extends JvmWork {
     void explain(Observation observation, List<String> evidence) {
         if (observation.details() == null) return;
         long counted = observation.details().counters().gcCpuNanos();
-        if (counted >= 0)
+        if (counted > 0)
             evidence.add("the JVM itself has counted " + percent(counted, observation.intervalNanos())
                     + " of a core, after each phase of a collection");
     }

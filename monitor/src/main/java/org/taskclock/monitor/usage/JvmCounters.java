@@ -10,7 +10,7 @@ package org.taskclock.monitor.usage;
  * @param reachingNanos how long it took until all of them had stopped
  * @param startedThreads Java threads that have started
  * @param gcCpuNanos CPU time of the threads of garbage collection, updated after each phase of a collection; known from
- *     JDK 22 on
+ *     JDK 22 on, but 0 with the serial collector
  */
 public record JvmCounters(
         long safepoints, long stoppedNanos, long reachingNanos, long startedThreads, long gcCpuNanos) {

@@ -57,7 +57,7 @@ class PerfDataTest {
     @Timeout(60)
     @EnabledForJreRange(minVersion = 22, disabledReason = "Earlier JVMs do not count it")
     void shouldReadTheCpuTimeOfCollections() throws Exception {
-        try (LoadJvm load = LoadJvm.start("-XX:+UseSerialGC", "garbage");
+        try (LoadJvm load = LoadJvm.start("-XX:+UseG1GC", "garbage");
                 HeapMonitor heap = new HeapMonitor(load.pid())) {
             heap.refresh();
             JvmCounters start = heap.counters();
