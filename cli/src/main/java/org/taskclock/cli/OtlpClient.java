@@ -52,6 +52,7 @@ final class OtlpClient {
                 gzip.write(OtlpProfile.of(profile));
             }
             HttpResponse<byte[]> response = HttpClient.newBuilder()
+                    .version(HttpClient.Version.HTTP_1_1) // without a request to upgrade
                     .connectTimeout(TIMEOUT)
                     .build()
                     .send(
