@@ -198,7 +198,7 @@ class MeasuredStacksTest {
                 List.of(new StackSource.Sample("a-long-pool-thread-1", 5, 0, List.of("a"), 1, 10 * MILLISECOND)));
         assertThat(measured.cpuNanos()).isEqualTo(400);
         assertThat(measured.stacks())
-                .contains(new Profile.Stack(
-                        "a-long-pool-thread-#", "a-long-pool-thread-1", 5, "", List.of("a"), 1, 300));
+                .contains(
+                        new Profile.Stack("a-long-pool-thread-#", "a-long-pool-thread-1", 5, "", List.of("a"), 1, 300));
     }
 }
