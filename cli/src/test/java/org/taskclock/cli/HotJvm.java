@@ -64,7 +64,7 @@ final class HotJvm implements AutoCloseable {
 
         /** Spends half of its time in the kernel. */
         static void read() {
-            byte[] zeros = new byte[100_000];
+            byte[] zeros = new byte[200_000];
             try (InputStream in = Files.newInputStream(Path.of("/dev/zero"))) {
                 while (in.read(zeros) > 0) spin(10);
             } catch (IOException e) {

@@ -38,6 +38,8 @@ final class JfrSource implements StackSource {
     private Set<String> repositories = Set.of();
     private String description = "JFR";
     private boolean running;
+    /** Whether the JVM has our temporary directory. */
+    private boolean isLocal;
 
     /** @param maxSeconds when the recording stops by itself if this process is killed */
     JfrSource(long pid, AttachClient jvm, int feature, long periodNanos, long maxSeconds) {
@@ -85,6 +87,7 @@ final class JfrSource implements StackSource {
                 + executionPeriodMillis() + "ms";
         if (hasCpuTime) command += " +jdk.CPUTimeSample#enabled=true +jdk.CPUTimeSample#throttle=" + periodNanos + "ns";
         repositories = repositories();
+        isLocal = jvm.files().isSame(Path.of("/tmp"));
         running = true;
         String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", command);
         if (reply.contains("Started recording")) return;
@@ -156,6 +159,8 @@ final class JfrSource implements StackSource {
         }
         try {
             jvm.files().deleteIfExists(file());
+            // A JVM that exits writes the file, and cannot be reached any more.
+            if (isLocal) Files.deleteIfExists(Path.of(file()));
             deleteRepository();
         } catch (IOException e) {
             // A container's file system disappears with its processes.
