@@ -42,6 +42,8 @@ final class ProfileText {
                 percentOfCore(profile, profile.userNanos()),
                 percentOfCore(profile, profile.cpuNanos() - profile.userNanos())));
         lines.add(source(profile));
+        String calls = profile.describeSystemCalls();
+        if (!calls.isEmpty()) lines.add("system calls: " + CellFormat.sanitize(calls));
         for (String note : profile.notes()) lines.add("note: " + CellFormat.sanitize(note));
         return lines;
     }

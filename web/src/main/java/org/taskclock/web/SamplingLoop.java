@@ -19,6 +19,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.fleet.MonitoredJvm;
+import org.taskclock.monitor.profile.EvidenceTaker;
 import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
@@ -42,7 +43,7 @@ final class SamplingLoop implements AutoCloseable {
     private final EventChannel channel;
     private final HistoryStore history;
     /** Null if none is kept. */
-    private final Evidence evidence;
+    private final EvidenceTaker evidence;
 
     private final Clock clock;
     private final long intervalNanos;
@@ -72,7 +73,7 @@ final class SamplingLoop implements AutoCloseable {
             Overview overview,
             EventChannel channel,
             HistoryStore history,
-            Evidence evidence,
+            EvidenceTaker evidence,
             ServerOptions options,
             Consumer<String> log) {
         this.fleet = fleet;
@@ -157,7 +158,10 @@ final class SamplingLoop implements AutoCloseable {
         known.keySet().retainAll(seen);
         for (Overview.BegunFinding begun : overview.add(keyed, machinePercent(), now)) {
             history.add(begun.mark());
-            if (evidence != null) evidence.begin(begun.jvm(), begun.finding());
+            if (evidence != null) {
+                JvmKey jvm = begun.jvm();
+                evidence.begin(new EvidenceTaker.Jvm(jvm.id(), jvm.pid(), jvm.service()), begun.finding());
+            }
         }
         if (!channel.isEmpty()) channel.send("jvms", overview.json());
     }
