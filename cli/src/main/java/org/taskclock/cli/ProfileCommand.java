@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.profile.Profile;
 import org.taskclock.monitor.profile.ProfileException;
@@ -34,6 +35,8 @@ import picocli.CommandLine.Spec;
             "  taskclock profile orders --thread orders-worker-1   hot methods of one thread",
             "  taskclock profile 4711 --pool http --flame          flame graph of a pool",
             "  taskclock profile 4711 --for 30s -o flame.html      flame graph for a browser",
+            "  taskclock profile orders --from 2h --against 2026-11-24T09:00",
+            "                                                      what changed since then, by method",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process (or it exited), 5 permission denied."
         })
@@ -63,6 +66,9 @@ final class ProfileCommand implements Callable<Integer> {
 
     @Mixin
     private JvmOption jvm;
+
+    @Mixin
+    private ProfileHistory history;
 
     @Option(
             names = "--for",
@@ -121,6 +127,8 @@ final class ProfileCommand implements Callable<Integer> {
         check("--every", period, MIN_PERIOD, MAX_PERIOD, "1ms to 1s");
         OutputOptions.checkLimit(spec, limit);
         if (flame && json) throw new ParameterException(spec.commandLine(), "--flame and --json cannot be combined");
+        history.check();
+        if (history.isUsed()) return printHistory();
         // From here on, Ctrl-C ends the profile and prints what was sampled.
         TerminationSignal termination = new TerminationSignal();
         try {
@@ -131,6 +139,18 @@ final class ProfileCommand implements Callable<Integer> {
         } catch (ProfileException e) {
             return Main.fail(e.getMessage(), Main.FAILED);
         }
+    }
+
+    private int printHistory() throws IOException, CommandException {
+        if (threads != null && threads.thread != null)
+            throw new CommandException(Main.USAGE, "--thread: the history has profiles of pools: use --pool");
+        if (history.isComparison() && (flame || output != null))
+            throw new CommandException(Main.USAGE, "--against cannot be combined with --flame or -o");
+        List<ProfileHistory.Part> parts = history.read(jvm.name(), threads == null ? null : threads.pool);
+        if (!history.isComparison()) return print(parts.get(0).profile());
+        if (json) Main.printUtf8(MethodChanges.json(parts.get(0), parts.get(1)));
+        else Main.print(MethodChanges.text(parts.get(0), parts.get(1), limit));
+        return Main.OK;
     }
 
     private void check(String option, Duration value, Duration min, Duration max, String range) {

@@ -42,6 +42,7 @@ final class TestServer implements AutoCloseable {
         HttpClient client = HttpClient.newHttpClient();
         boolean allowsActions;
         boolean keepsEvidence;
+        double profilePercent;
         List<String> allowedHosts = List.of();
         String externalUrl;
         boolean attaches = true;
@@ -72,6 +73,7 @@ final class TestServer implements AutoCloseable {
                 settings.tokenFile,
                 settings.allowsActions,
                 settings.keepsEvidence,
+                settings.profilePercent,
                 settings.allowedHosts,
                 settings.externalUrl,
                 settings.clock);

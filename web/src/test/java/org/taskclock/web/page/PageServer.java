@@ -61,6 +61,7 @@ final class PageServer implements AutoCloseable {
                         token,
                         true,
                         true,
+                        0,
                         List.of(),
                         externalUrl,
                         Clock.systemUTC()),
