@@ -14,8 +14,8 @@ import org.taskclock.history.HistoryProfile;
 import org.taskclock.monitor.fleet.JvmSample;
 
 /**
- * Profiles JVMs all the time, at little cost, for the history. Each JVM has a thread of its own, because a profile takes
- * a minute, and one that hangs must not hold up the others.
+ * Profiles JVMs all the time, at little cost, for the history. Each JVM has a thread of its own, because a profile
+ * takes a minute, and one that hangs must not hold up the others.
  */
 final class ContinuousProfiler implements AutoCloseable {
     /** Further JVMs are not profiled. */
