@@ -168,7 +168,7 @@ final class BundleCommand implements Callable<Integer> {
                 ProfileSelection.all(), ProfileSource.AUTO, null, PROFILE, Profiler.DEFAULT_PERIOD.toNanos());
         Profile profile = Profiler.run(pid, settings, termination::sleep);
         return ProfilePage.of(
-                redact ? profile.named("program") : profile, List.of("profile", Long.toString(pid), "--for", "5s"));
+                redact ? profile.anonymous("program") : profile, List.of("profile", Long.toString(pid), "--for", "5s"));
     }
 
     private static String agent(long pid) throws IOException {

@@ -51,7 +51,7 @@ final class FlameText {
 
     private static Node tree(Profile profile) {
         Node root = new Node("all");
-        for (Profile.Stack stack : profile.stacks()) {
+        for (Profile.Stack stack : profile.flameStacks()) {
             Node node = root;
             node.totalNanos += stack.cpuNanos();
             for (String frame : stack.frames()) {
@@ -82,7 +82,7 @@ final class FlameText {
         callees.sort(
                 Comparator.comparingLong((Node callee) -> callee.totalNanos).reversed());
         // A frame narrower than a column is not drawn; all of these share a line.
-        long columnNanos = profile.sampledNanos() / barWidth;
+        long columnNanos = profile.totalNanos() / barWidth;
         List<Node> narrow = callees.stream()
                 .filter(callee -> callee.totalNanos < columnNanos)
                 .toList();
@@ -97,13 +97,13 @@ final class FlameText {
     }
 
     private void addNarrow(List<Node> narrow, long startNanos, int depth, boolean branches) {
-        Node rest = new Node(narrow.size() == 1 ? narrow.get(0).name : "(" + narrow.size() + " other methods)");
+        Node rest = new Node(narrow.size() == 1 ? narrow.get(0).name : "(" + narrow.size() + " others)");
         for (Node callee : narrow) rest.totalNanos += callee.totalNanos;
         rest.selfNanos = narrow.size() == 1 ? narrow.get(0).selfNanos : 0;
         add(rest, startNanos, depth, branches ? "- " : "");
     }
 
     private int column(long nanos) {
-        return (int) Math.round((double) nanos / profile.sampledNanos() * barWidth);
+        return (int) Math.round((double) nanos / profile.totalNanos() * barWidth);
     }
 }

@@ -3,10 +3,14 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.history.HistoryException;
 import org.taskclock.monitor.profile.Profile;
 import org.taskclock.monitor.profile.ProfileException;
 import org.taskclock.monitor.profile.ProfileSelection;
@@ -25,8 +29,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Show the methods in which the threads of a running JVM spend their CPU time.",
             "Samples stacks for a few seconds with async-profiler if it is installed, otherwise with Flight Recorder or"
-                    + " thread dumps. Prints how much of the threads' CPU time the samples cover. Afterward, sampling has"
-                    + " stopped, and no files remain."
+                    + " thread dumps, and scales the stacks of each thread to the CPU time that it used. Afterward,"
+                    + " sampling has stopped, and no files remain."
         },
         footer = {
             "",
@@ -35,6 +39,7 @@ import picocli.CommandLine.Spec;
             "  taskclock profile orders --thread orders-worker-1   hot methods of one thread",
             "  taskclock profile 4711 --pool http --flame          flame graph of a pool",
             "  taskclock profile 4711 --for 30s -o flame.html      flame graph for a browser",
+            "  taskclock profile 4711 -o orders.pb.gz              for go tool pprof and others",
             "  taskclock profile orders --from 2h --against 2026-11-24T09:00",
             "                                                      what changed since then, by method",
             "",
@@ -115,8 +120,26 @@ final class ProfileCommand implements Callable<Integer> {
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FILE",
-            description = "Write a self-contained HTML page with a flame graph, or - for standard output.")
+            description = {
+                "Write a file, whose suffix chooses its format:",
+                ".html: a self-contained page with a flame graph, with - to standard output",
+                ".collapsed, .txt: stacks with their CPU time in microseconds",
+                ".pb.gz, .pprof: pprof",
+                ".json: what --json prints"
+            })
     private Path output;
+
+    @Option(
+            names = "--otlp",
+            paramLabel = "URL",
+            description = "Send the profile to this OpenTelemetry receiver, such as http://localhost:4318.")
+    private String otlp;
+
+    @Option(
+            names = "--otlp-header",
+            paramLabel = "NAME=VALUE",
+            description = "Header to send with it, for instance for authentication. Can be repeated.")
+    private Map<String, String> otlpHeaders = new LinkedHashMap<>();
 
     @Option(names = "--json", description = "Print one JSON object with all methods and stacks.")
     private boolean json;
@@ -128,28 +151,43 @@ final class ProfileCommand implements Callable<Integer> {
         OutputOptions.checkLimit(spec, limit);
         if (flame && json) throw new ParameterException(spec.commandLine(), "--flame and --json cannot be combined");
         history.check();
-        if (history.isUsed()) return printHistory();
+        ProfileFormat format = output == null ? null : ProfileFormat.of(output);
+        if (output != null && format == null)
+            throw new ParameterException(
+                    spec.commandLine(), "-o " + output + ": must end in " + ProfileFormat.SUFFIXES);
+        OtlpClient receiver = otlp == null ? null : new OtlpClient(otlp, otlpHeaders);
+        if (history.isUsed()) return printHistory(format, receiver);
         // From here on, Ctrl-C ends the profile and prints what was sampled.
         TerminationSignal termination = new TerminationSignal();
         try {
             long pid = jvm.select();
             Profiler.Settings settings =
                     new Profiler.Settings(selection(), source, library, duration, period.toNanos());
-            return print(Profiler.run(pid, settings, termination::sleep));
+            return show(Profiler.run(pid, settings, termination::sleep), format, receiver);
         } catch (ProfileException e) {
             return Main.fail(e.getMessage(), Main.FAILED);
         }
     }
 
-    private int printHistory() throws IOException, CommandException {
+    private int printHistory(ProfileFormat format, OtlpClient receiver) throws IOException, CommandException {
         if (threads != null && threads.thread != null)
             throw new CommandException(Main.USAGE, "--thread: the history has profiles of pools: use --pool");
-        if (history.isComparison() && (flame || output != null))
-            throw new CommandException(Main.USAGE, "--against cannot be combined with --flame or -o");
-        List<ProfileHistory.Part> parts = history.read(jvm.name(), threads == null ? null : threads.pool);
-        if (!history.isComparison()) return print(parts.get(0).profile());
-        if (json) Main.printUtf8(MethodChanges.json(parts.get(0), parts.get(1)));
-        else Main.print(MethodChanges.text(parts.get(0), parts.get(1), limit));
+        if (history.isComparison() && (flame || output != null || otlp != null))
+            throw new CommandException(Main.USAGE, "--against cannot be combined with --flame, -o, or --otlp");
+        try {
+            List<ProfileHistory.Part> parts = history.read(jvm.name(), threads == null ? null : threads.pool);
+            if (!history.isComparison()) return show(parts.get(0).profile(), format, receiver);
+            if (json) Main.printUtf8(MethodChanges.json(parts.get(0), parts.get(1)));
+            else Main.print(MethodChanges.text(parts.get(0), parts.get(1), limit));
+            return Main.OK;
+        } catch (HistoryException e) {
+            return Main.fail(e.getMessage(), Main.FAILED);
+        }
+    }
+
+    private int show(Profile profile, ProfileFormat format, OtlpClient receiver) throws IOException, CommandException {
+        print(profile, format);
+        if (receiver != null) receiver.send(profile);
         return Main.OK;
     }
 
@@ -164,21 +202,20 @@ final class ProfileCommand implements Callable<Integer> {
         return threads.thread != null ? ProfileSelection.thread(threads.thread) : ProfileSelection.pool(threads.pool);
     }
 
-    private int print(Profile profile) throws IOException {
-        String page = output == null
-                ? ""
-                : ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
-        if (output != null && output.toString().equals("-")) {
-            Main.printUtf8(page);
-            return Main.OK;
+    private void print(Profile profile, ProfileFormat format) throws IOException {
+        byte[] file = format == null
+                ? new byte[0]
+                : format.format(profile, spec.commandLine().getParseResult().originalArgs());
+        if (format != null && output.toString().equals("-")) {
+            Main.printUtf8(new String(file, StandardCharsets.UTF_8));
+            return;
         }
         // First, because the file may turn out not to be writable.
         if (json) Main.printUtf8(ProfileJson.of(profile));
         else Main.print(ProfileText.of(profile, flame, limit, ProfileText.WIDTH));
-        if (output != null) {
-            ReportCommand.write(output, page);
-            System.err.println("taskclock: " + output + ": open it in a browser");
+        if (format != null) {
+            ReportCommand.write(output, file);
+            System.err.println("taskclock: " + output + ": " + format.hint());
         }
-        return Main.OK;
     }
 }

@@ -15,7 +15,20 @@ final class ProfileJson {
 
     private record Method(String method, long selfNanos, long totalNanos, double selfPercent, double totalPercent) {}
 
-    private record Stack(List<String> frames, long samples, long cpuNanos) {}
+    private record Stack(
+            String pool, String thread, Integer tid, String mode, List<String> frames, long samples, long cpuNanos) {
+        /** What is unknown is left out. */
+        static Stack of(Profile.Stack stack) {
+            return new Stack(
+                    stack.pool(),
+                    stack.thread(),
+                    stack.tid() == 0 ? null : stack.tid(),
+                    stack.mode().isEmpty() ? null : stack.mode(),
+                    stack.frames().stream().map(Profile::name).toList(),
+                    stack.samples(),
+                    stack.cpuNanos());
+        }
+    }
 
     private record Json(
             long pid,
@@ -44,9 +57,7 @@ final class ProfileJson {
                         profile.percent(m.selfNanos()),
                         profile.percent(m.totalNanos())))
                 .toList();
-        List<Stack> stacks = profile.stacks().stream()
-                .map(s -> new Stack(s.frames().stream().map(Profile::name).toList(), s.samples(), s.cpuNanos()))
-                .toList();
+        List<Stack> stacks = profile.stacks().stream().map(Stack::of).toList();
         return GSON.toJson(new Json(
                         profile.pid(),
                         profile.program(),

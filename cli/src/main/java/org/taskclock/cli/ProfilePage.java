@@ -16,7 +16,7 @@ import org.taskclock.report.Result;
 final class ProfilePage {
     private static final int MAX_METHODS = 50;
 
-    private static final String COUNTS = "The counts are milliseconds of CPU time, not samples.";
+    private static final String COUNTS = "The counts are microseconds of CPU time, not samples.";
 
     private ProfilePage() {}
 
@@ -54,8 +54,7 @@ final class ProfilePage {
                 List.of(),
                 List.of(),
                 Map.of(),
-                List.of(new Result.FlameGraph(
-                        "Flame graph", profile.periodNanos() > 0 ? "" : COUNTS, profile.collapsed())),
+                List.of(new Result.FlameGraph("Flame graph", COUNTS, profile.collapsed())),
                 Map.of());
         return ReportPage.of(List.of(result), List.of(), ZoneId.systemDefault());
     }

@@ -85,7 +85,7 @@ final class ReportCommand implements Callable<Integer> {
             return Main.OK;
         }
         try {
-            write(output, page);
+            write(output, page.getBytes(StandardCharsets.UTF_8)); // writeString rejects unpaired surrogates
         } catch (IOException e) {
             return Main.fail(
                     "report: " + output + ": " + RecordCommand.describe(e) + ": choose another file with -o",
@@ -109,9 +109,8 @@ final class ReportCommand implements Callable<Integer> {
         }
     }
 
-    /** Writes the page, replacing the file atomically. */
-    static void write(Path output, String page) throws IOException {
-        byte[] bytes = page.getBytes(StandardCharsets.UTF_8); // writeString rejects unpaired surrogates
+    /** Writes a file, replacing it atomically. */
+    static void write(Path output, byte... bytes) throws IOException {
         if (Files.exists(output) && !Files.isRegularFile(output)) {
             Files.write(output, bytes);
             return;

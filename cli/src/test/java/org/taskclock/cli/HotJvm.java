@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,7 +18,10 @@ import org.taskclock.monitor.attach.AttachClient;
 final class HotJvm implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 20_000;
 
-    /** A thread that spends three quarters of its time in one method, another thread, and a virtual one if asked. */
+    /**
+     * A thread that spends three quarters of its time in one method, another thread, and if asked, a virtual one or one
+     * that makes system calls.
+     */
     static final class Program {
         static volatile long sink;
 
@@ -25,7 +30,8 @@ final class HotJvm implements AutoCloseable {
         public static void main(String[] args) throws IOException, ReflectiveOperationException {
             start("worker-1", Program::work);
             start("other-1", Program::unrelated);
-            if (args.length > 0) {
+            if (List.of(args).contains("kernel")) start("reader-1", Program::read);
+            if (List.of(args).contains("virtual")) {
                 Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
                 Class.forName("java.lang.Thread$Builder")
                         .getMethod("start", Runnable.class)
@@ -54,6 +60,16 @@ final class HotJvm implements AutoCloseable {
 
         static void warm() {
             spin(1_000);
+        }
+
+        /** Spends half of its time in the kernel. */
+        static void read() {
+            byte[] zeros = new byte[100_000];
+            try (InputStream in = Files.newInputStream(Path.of("/dev/zero"))) {
+                while (in.read(zeros) > 0) spin(10);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         static void workVirtually() {

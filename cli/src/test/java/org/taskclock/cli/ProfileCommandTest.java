@@ -11,12 +11,14 @@ import com.google.gson.JsonParser;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -32,6 +34,8 @@ import org.taskclock.internal.JdkVersions;
 @Tag("slow")
 class ProfileCommandTest {
     private static final long TIMEOUT_MILLIS = 20_000;
+    private static final long CAP_SYS_ADMIN = 1L << 21;
+    private static final long CAP_PERFMON = 1L << 38;
 
     @TempDir
     private static Path libraryFolder;
@@ -70,7 +74,41 @@ class ProfileCommandTest {
 
     private static JsonObject json(CliResult result) {
         assertThat(result.exitCode()).as(result.err()).isEqualTo(Main.OK);
-        return JsonParser.parseString(result.out()).getAsJsonObject();
+        JsonObject profile = JsonParser.parseString(result.out()).getAsJsonObject();
+        assertThat(nanos(profile, stack -> true))
+                .as("the stacks add up to the measured CPU time")
+                .isEqualTo(profile.get("cpuNanos").getAsLong());
+        return profile;
+    }
+
+    /** Returns the CPU time of some of the stacks. */
+    private static long nanos(JsonObject profile, Predicate<JsonObject> which) {
+        return StreamSupport.stream(profile.getAsJsonArray("stacks").spliterator(), false)
+                .map(JsonElement::getAsJsonObject)
+                .filter(which)
+                .mapToLong(stack -> stack.get("cpuNanos").getAsLong())
+                .sum();
+    }
+
+    private static Predicate<JsonObject> member(String name, String value) {
+        return stack -> stack.has(name) && stack.get(name).getAsString().equals(value);
+    }
+
+    /** Returns whether the kernel permits that a JVM of this user is sampled with perf_events. */
+    private static boolean hasPerfEvents() throws IOException {
+        int paranoid = Integer.parseInt(Files.readString(Path.of("/proc/sys/kernel/perf_event_paranoid"))
+                .strip());
+        long capabilities = Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("CapEff:"))
+                .mapToLong(line -> Long.parseUnsignedLong(
+                        line.substring("CapEff:".length()).strip(), 16))
+                .findFirst()
+                .orElse(0);
+        return paranoid <= 1 || (capabilities & (CAP_PERFMON | CAP_SYS_ADMIN)) != 0;
+    }
+
+    private static String asyncProfiler() throws IOException {
+        return hasPerfEvents() ? "async-profiler (perf_events)" : "async-profiler (ctimer)";
     }
 
     /** Returns a method's share of the samples, in percent. */
@@ -93,7 +131,7 @@ class ProfileCommandTest {
             assertThat(total(profile, "unrelated")).isZero();
             String description = profile.get("source").getAsString();
             switch (source) {
-                case "async-profiler" -> assertThat(description).isEqualTo("async-profiler (ctimer)");
+                case "async-profiler" -> assertThat(description).isEqualTo(asyncProfiler());
                 case "jfr" -> {
                     boolean cpuTime = Runtime.version().feature() >= JdkVersions.CPU_TIME_SAMPLES;
                     assertThat(description)
@@ -128,6 +166,8 @@ class ProfileCommandTest {
             assertThat(all.get("threads").getAsString()).isEqualTo("all threads");
             assertThat(total(all, "unrelated")).isBetween(1.0, 50.0);
             assertThat(total(all, "work")).isGreaterThan(40);
+            assertThat(nanos(all, member("thread", "worker-1"))).isGreaterThan(100_000_000);
+            assertThat(nanos(all, member("pool", "other-#"))).isPositive();
         }
     }
 
@@ -153,9 +193,8 @@ class ProfileCommandTest {
             assertThat(table.out())
                     .startsWith("process " + target.pid + " ")
                     .containsPattern("CPU [0-9.]+ % of a core: user [0-9.]+, system [0-9.]+\n")
-                    .containsPattern(
-                            "source: async-profiler \\(ctimer\\), [0-9]+ samples, one per 10 ms, which stand for"
-                                    + " [0-9.]+ % of this CPU time\n")
+                    .containsPattern("source: async-profiler \\(.*\\), [0-9]+ samples, one per 10 ms, which stand for"
+                            + " [0-9.]+ % of this CPU time\n")
                     .containsPattern("  self %  total %  method\n(.*\n){3}$");
             Path page = directory.resolve("flame.html");
             CliResult flame =
@@ -170,6 +209,51 @@ class ProfileCommandTest {
             assertThat(unwritable.exitCode()).isEqualTo(Main.FAILED);
             assertThat(unwritable.err()).startsWith("taskclock: " + missing).hasLineCount(1);
             assertThat(unwritable.out()).contains("  self %  total %  method\n"); // not lost
+        }
+    }
+
+    @Test
+    void shouldTellTheKernelFromTheProgram() throws Exception {
+        try (HotJvm target = new HotJvm("kernel")) {
+            JsonObject profile =
+                    json(profile(target, "async-profiler", "--thread", "reader-1", "--for", "3s", "--json"));
+            long system = profile.get("systemNanos").getAsLong();
+            assertThat(system).as("time in read(2)").isGreaterThan(200_000_000);
+            if (hasPerfEvents()) {
+                assertThat(nanos(profile, member("mode", "kernel"))).isEqualTo(system);
+                assertThat(nanos(profile, member("mode", "user")))
+                        .isEqualTo(profile.get("userNanos").getAsLong());
+                assertThat(profile.get("notes").toString()).doesNotContain("in the kernel");
+            } else {
+                assertThat(profile.get("notes").toString()).contains("no sample was taken in the kernel");
+            }
+            assertThat(json(profile(target, "jfr", "--thread", "reader-1", "--for", "1s", "--json"))
+                            .get("notes")
+                            .toString())
+                    .contains("no sample was taken in the kernel: system time, ");
+            assertThat(openFiles(target)).as("files of perf_events").noneMatch(file -> file.contains("perf_event"));
+        }
+    }
+
+    private static List<String> openFiles(HotJvm target) throws IOException {
+        List<String> files = new ArrayList<>();
+        try (DirectoryStream<Path> links = Files.newDirectoryStream(Path.of("/proc", target.pid, "fd"))) {
+            for (Path link : links) files.add(Files.readSymbolicLink(link).toString());
+        }
+        return files;
+    }
+
+    /** The limit of open files belongs to the program. */
+    @Test
+    void shouldUseATimerIfFilesAreFew() throws Exception {
+        try (HotJvm target = new HotJvm()) {
+            new ProcessBuilder("prlimit", "--pid", target.pid, "--nofile=40:40")
+                    .start()
+                    .waitFor();
+            assertThat(json(profile(target, "async-profiler", "--for", "1s", "--json"))
+                            .get("source")
+                            .getAsString())
+                    .isEqualTo("async-profiler (ctimer)");
         }
     }
 
@@ -297,7 +381,8 @@ class ProfileCommandTest {
                     .hasLineCount(1);
         }
         assertThat(CliResult.run("profile", "999999999").exitCode()).isEqualTo(Main.NO_PROCESS);
-        for (String wrong : List.of("--limit -1", "--for 2h", "--every 1us", "--flame --json", "--source perf")) {
+        for (String wrong : List.of(
+                "--limit -1", "--for 2h", "--every 1us", "--flame --json", "--source perf", "-o x.svg", "--otlp x")) {
             CliResult usage = CliResult.run(("profile 1 " + wrong).split(" "));
             assertThat(usage.exitCode()).as(wrong).isEqualTo(Main.USAGE);
             assertThat(usage.err()).hasLineCount(1);
@@ -315,7 +400,7 @@ class ProfileCommandTest {
             tmux.press("/", "w", "o", "r", "k", "e", "r", "-", "1", "Enter", "m");
             tmux.await("Profiling worker-1 for 5 s");
             tmux.await("Program.hot\n");
-            assertThat(tmux.screen()).contains("source: async-profiler (ctimer)", "self %  total %  method");
+            assertThat(tmux.screen()).contains("source: " + asyncProfiler(), "self %  total %  method");
             tmux.press("f");
             tmux.await("|||| all\n");
             tmux.press("Escape");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.profile.Profile;
 
@@ -13,6 +14,9 @@ class ProfileTextTest {
     private static final long SECOND = 1_000_000_000;
 
     private static Profile profile(Profile.Stack... stacks) {
+        long cpuNanos = stacks.length == 0
+                ? SECOND
+                : Stream.of(stacks).mapToLong(Profile.Stack::cpuNanos).sum();
         return new Profile(
                 4711,
                 "Orders",
@@ -21,14 +25,15 @@ class ProfileTextTest {
                 2 * SECOND,
                 "JFR (jdk.CPUTimeSample)",
                 10_000_000,
-                SECOND,
-                SECOND * 3 / 4,
+                cpuNanos,
+                cpuNanos,
+                cpuNanos * 3 / 4,
                 List.of(stacks),
                 List.of("a limitation"));
     }
 
     private static Profile.Stack stack(long samples, String... frames) {
-        return new Profile.Stack(List.of(frames), samples, samples * 10_000_000);
+        return new Profile.Stack("worker-#", "worker-1", 12, "", List.of(frames), samples, samples * 10_000_000);
     }
 
     private static final Profile PROFILE = profile(
@@ -77,7 +82,7 @@ class ProfileTextTest {
                         " 100.0    0.0  |||||||||||||||||||| all",
                         " 100.0    0.0  |||||||||||||||||||| run",
                         "  90.0   90.0  ||||||||||||||||||   - large",
-                        "  10.0    0.0                    || - (100 other methods)");
+                        "  10.0    0.0                    || - (100 others)");
     }
 
     @Test

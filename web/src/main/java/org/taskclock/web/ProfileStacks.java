@@ -22,10 +22,10 @@ final class ProfileStacks {
         Map<String, String> names = new HashMap<>();
         List<HistoryProfile.Stack> stacks = new ArrayList<>();
         for (Profile.Stack stack : profile.stacks()) {
-            boolean isVirtual = stack.isVirtual();
+            String group = stack.virtualGroup();
             stacks.add(new HistoryProfile.Stack(
-                    isVirtual ? stack.virtualGroup() : stack.pool(),
-                    isVirtual,
+                    group == null ? stack.pool() : group,
+                    group != null,
                     stacks.size() < MAX_STACKS ? frames(stack, names) : List.of(HistoryProfile.OTHER),
                     stack.samples(),
                     stack.cpuNanos()));

@@ -13,7 +13,10 @@ import java.util.regex.Pattern;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.TargetFiles;
 
-/** Samples with async-profiler's library: a timer per thread that counts CPU time, stacks without safepoint bias. */
+/**
+ * Samples with async-profiler's library, by the CPU time of each thread and without safepoint bias: with perf_events,
+ * which see the kernel, or else with timers.
+ */
 final class AsyncProfilerSource implements StackSource {
     private static final long TIMEOUT_MILLIS = 20_000;
 
@@ -53,6 +56,7 @@ final class AsyncProfilerSource implements StackSource {
     private final long maxSeconds;
     private final String name;
     private boolean running;
+    private boolean usesPerfEvents;
 
     /**
      * Prepares the library.
@@ -81,8 +85,13 @@ final class AsyncProfilerSource implements StackSource {
     }
 
     @Override
-    public String description() {
-        return "async-profiler (ctimer)";
+    public synchronized String description() {
+        return usesPerfEvents ? "async-profiler (perf_events)" : "async-profiler (ctimer)";
+    }
+
+    @Override
+    public long periodNanos() {
+        return periodNanos;
     }
 
     @Override
@@ -102,16 +111,23 @@ final class AsyncProfilerSource implements StackSource {
                 String status = query("status");
                 if (status.contains("is running")) throw alreadyRunning();
             }
-            // Without a file, async-profiler would write to the program's standard output and error.
             running = true;
-            execute("start,event=ctimer,interval=" + periodNanos + ",signal=" + freeSignal() + ",threads,timeout="
-                    + maxSeconds + ",file=/tmp/" + name + ",log=/tmp/" + name + ".log");
+            // async-profiler uses a timer if perf_events are not permitted.
+            if (PerfEvents.fitsLimitsOf(pid)) start("cpu");
+            else start("ctimer");
+            usesPerfEvents = PerfEvents.areUsedBy(pid);
         } catch (ProfileException e) {
             running = false; // it has refused
             throw e;
         } finally {
             delete();
         }
+    }
+
+    private void start(String event) throws IOException {
+        // Without a file, async-profiler would write to the program's standard output and error.
+        execute("start,event=" + event + ",interval=" + periodNanos + ",signal=" + freeSignal() + ",threads,timeout="
+                + maxSeconds + ",file=/tmp/" + name + ",log=/tmp/" + name + ".log");
     }
 
     private BusyException alreadyRunning() {

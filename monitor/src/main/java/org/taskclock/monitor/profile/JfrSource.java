@@ -31,7 +31,7 @@ final class JfrSource implements StackSource {
     private final long pid;
     private final AttachClient jvm;
     private boolean hasCpuTime;
-    private final long periodNanos;
+    private long periodNanos;
     private final long maxSeconds;
     private final String name;
     private final List<String> notes = new ArrayList<>();
@@ -52,6 +52,11 @@ final class JfrSource implements StackSource {
     @Override
     public String description() {
         return description;
+    }
+
+    @Override
+    public synchronized long periodNanos() {
+        return periodNanos;
     }
 
     @Override
@@ -136,7 +141,8 @@ final class JfrSource implements StackSource {
         }
         description = "JFR (jdk.ExecutionSample)";
         notes.add("jdk.ExecutionSample samples by wall-clock time and only Java code, not native code or the kernel");
-        return JfrSamples.read(file, false, executionPeriodMillis() * 1_000_000);
+        periodNanos = executionPeriodMillis() * 1_000_000;
+        return JfrSamples.read(file, false, periodNanos);
     }
 
     @Override

@@ -7,18 +7,20 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /**
- * A sampled profile of some threads of a JVM, with their CPU time in the same interval.
+ * A sampled profile of some threads of a JVM. The stacks of each thread are scaled to its CPU time, which was measured
+ * in the same interval, so all stacks add up to {@code cpuNanos}.
  *
  * @param program the program's main class or jar
  * @param threads what was profiled, such as 'thread "main" (4711)'
  * @param source what was sampled and how
  * @param periodNanos the CPU time between two samples; 0 if it is not constant
+ * @param sampledNanos the CPU time that the samples stand for, before they are scaled
  * @param cpuNanos the CPU time of these threads in the interval, from /proc; -1 if unknown
  * @param userNanos the part of it in user mode; -1 if unknown
  * @param stacks the stacks with the most CPU time first
@@ -32,19 +34,59 @@ public record Profile(
         long intervalNanos,
         String source,
         long periodNanos,
+        long sampledNanos,
         long cpuNanos,
         long userNanos,
         List<Stack> stacks,
         List<String> notes) {
+    /** The mode of a stack that was sampled in the kernel, by a source that sees it. */
+    public static final String KERNEL = "kernel";
+
+    /** The mode of any other stack of such a source. */
+    public static final String USER = "user";
+
+    static final String KERNEL_SUFFIX = "_[k]";
+    static final String NO_STACK = "[no stack]";
+    static final String NOT_SAMPLED = "[not sampled]";
+
     /**
-     * Equal stacks.
+     * Equal stacks of one thread.
      *
+     * @param pool as in {@link org.taskclock.monitor.usage.ThreadUsage#pool}
+     * @param thread its name; "(virtual threads)", followed by the name of their group, and "(ended threads)" stand for all of these in the pool
+     * @param tid as in {@link org.taskclock.monitor.usage.ThreadUsage#tid}; 0 if unknown
+     * @param mode {@link #USER} or {@link #KERNEL}; empty if unknown
      * @param frames outermost first. As in async-profiler's collapsed stacks, a suffix gives the type of a frame:
      *     {@code _[j]} for compiled, {@code _[i]} for inlined, and {@code _[0]} for interpreted Java code, {@code _[k]}
-     *     for the kernel.
-     * @param cpuNanos the CPU time that the samples stand for
+     *     for the kernel. "[not sampled]" is the CPU time of a thread without samples.
+     * @param cpuNanos the share of these samples in the thread's CPU time
      */
-    public record Stack(List<String> frames, long samples, long cpuNanos) {}
+    public record Stack(
+            String pool, String thread, int tid, String mode, List<String> frames, long samples, long cpuNanos) {
+        /** Returns the group of the virtual threads, as the agent names it; null if these are no virtual threads. */
+        public String virtualGroup() {
+            if (!thread.startsWith(MeasuredStacks.VIRTUAL)) return null;
+            String group = thread.substring(MeasuredStacks.VIRTUAL.length()).strip();
+            return group.isEmpty() ? "(unnamed)" : group;
+        }
+
+        Stack plus(Stack other) {
+            return with(frames, samples + other.samples, cpuNanos + other.cpuNanos);
+        }
+
+        private Stack with(List<String> newFrames, long newSamples, long newNanos) {
+            return new Stack(pool, thread, tid, mode, newFrames, newSamples, newNanos);
+        }
+
+        /** Adds frames for the pool and the thread. Semicolons would separate frames. */
+        private Stack withThreadFrames() {
+            List<String> all = new ArrayList<>();
+            if (!pool.isEmpty() && !pool.equals(thread)) all.add("[" + pool.replace(';', ',') + "]");
+            all.add("[" + thread.replace(';', ',') + (tid == 0 ? "]" : " tid=" + tid + "]"));
+            all.addAll(frames);
+            return with(all, samples, cpuNanos);
+        }
+    }
 
     /**
      * A method.
@@ -54,23 +96,6 @@ public record Profile(
      */
     public record Method(String name, long selfNanos, long totalNanos) {}
 
-    static final String NO_STACK = "[no stack]";
-
-    /** Adds up equal stacks. */
-    static List<Stack> merge(List<StackSource.Sample> samples) {
-        Map<List<String>, Stack> merged = new LinkedHashMap<>();
-        for (StackSource.Sample sample : samples) {
-            List<String> frames = sample.frames().isEmpty() ? List.of(NO_STACK) : sample.frames();
-            merged.merge(
-                    frames,
-                    new Stack(frames, sample.samples(), sample.cpuNanos()),
-                    (a, b) -> new Stack(frames, a.samples + b.samples, a.cpuNanos + b.cpuNanos));
-        }
-        List<Stack> stacks = new ArrayList<>(merged.values());
-        stacks.sort(Comparator.comparingLong(Stack::cpuNanos).reversed());
-        return stacks;
-    }
-
     /** Returns a frame without the suffix for its type. */
     public static String name(String frame) {
         int end = frame.length() - 4;
@@ -78,30 +103,64 @@ public record Profile(
         return hasType ? frame.substring(0, end) : frame;
     }
 
-    /** Returns the same profile under another name of the program. */
-    public Profile named(String name) {
+    /** Returns the same profile without names of threads and pools, and with another name of the program. */
+    public Profile anonymous(String name) {
+        List<Stack> anonymous = stacks.stream()
+                .map(stack -> new Stack("", "", 0, stack.mode, stack.frames, stack.samples, stack.cpuNanos))
+                .toList();
         return new Profile(
-                pid, name, threads, end, intervalNanos, source, periodNanos, cpuNanos, userNanos, stacks, notes);
+                pid,
+                name,
+                threads,
+                end,
+                intervalNanos,
+                source,
+                periodNanos,
+                sampledNanos,
+                cpuNanos,
+                userNanos,
+                anonymous,
+                notes);
+    }
+
+    /** Returns the start of the interval in nanoseconds since 1970. */
+    long startEpochNanos() {
+        Instant start = end.minusNanos(intervalNanos);
+        return TimeUnit.SECONDS.toNanos(start.getEpochSecond()) + start.getNano();
     }
 
     public long samples() {
         return stacks.stream().mapToLong(Stack::samples).sum();
     }
 
-    /** Returns the CPU time that the samples stand for. */
-    public long sampledNanos() {
+    /** Returns the share of the threads' CPU time that the samples stand for, in percent; -1 if it is unknown. */
+    public double coveredPercent() {
+        return cpuNanos <= 0 ? -1 : 100.0 * sampledNanos / cpuNanos;
+    }
+
+    /** Returns the CPU time of all stacks: {@code cpuNanos}, unless that is unknown. */
+    public long totalNanos() {
         return stacks.stream().mapToLong(Stack::cpuNanos).sum();
     }
 
-    /** Returns the share of the threads' CPU time that the samples stand for, in percent; -1 if it is unknown. */
-    public double coveredPercent() {
-        return cpuNanos <= 0 ? -1 : 100.0 * sampledNanos() / cpuNanos;
+    /** Returns a share of the CPU time in percent. */
+    public double percent(long nanos) {
+        long all = cpuNanos > 0 ? cpuNanos : totalNanos();
+        return all == 0 ? 0 : 100.0 * nanos / all;
     }
 
-    /** Returns a share of the sampled CPU time in percent. */
-    public double percent(long nanos) {
-        long all = sampledNanos();
-        return all == 0 ? 0 : 100.0 * nanos / all;
+    /**
+     * Returns the stacks for a flame graph. If several threads were profiled, the first frames are the pool, unless it
+     * is called as its only thread, and the thread, both in brackets.
+     */
+    public List<Stack> flameStacks() {
+        boolean hasSeveralThreads = stacks.stream()
+                        .map(stack -> stack.tid + stack.thread + stack.pool)
+                        .distinct()
+                        .limit(2)
+                        .count()
+                > 1;
+        return hasSeveralThreads ? stacks.stream().map(Stack::withThreadFrames).toList() : stacks;
     }
 
     /** Returns all methods, those with the most CPU time of their own first. */
@@ -127,15 +186,18 @@ public record Profile(
     }
 
     /**
-     * Returns the stacks as lines of frames, separated by semicolons, with the number of samples, or if these stand for
-     * different times, with milliseconds.
+     * Returns {@link #flameStacks} as lines: the frames, separated by semicolons, then a space and the microseconds of
+     * CPU time. Only less than a microsecond is lost by rounding, in all stacks together.
      */
     public String collapsed() {
         StringBuilder text = new StringBuilder();
-        for (Stack stack : stacks) {
-            String line = String.join(";", stack.frames()).replace('\n', ' ');
-            long count = periodNanos > 0 ? stack.samples() : Math.max(1, Math.round(stack.cpuNanos() / 1e6));
-            text.append(line).append(' ').append(count).append('\n');
+        long nanos = 0;
+        for (Stack stack : flameStacks()) {
+            long micros = (nanos + stack.cpuNanos) / 1_000 - nanos / 1_000;
+            nanos += stack.cpuNanos;
+            if (micros == 0) continue;
+            String line = String.join(";", stack.frames).replace('\n', ' ');
+            text.append(line).append(' ').append(micros).append('\n');
         }
         return text.toString();
     }

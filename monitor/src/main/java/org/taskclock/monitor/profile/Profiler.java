@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -91,7 +93,8 @@ public final class Profiler {
                 else sampler.next();
                 sleep(sleep);
                 Interval interval = sampler.next();
-                return profile(threads, interval, source, source.stop());
+                List<StackSource.Sample> samples = source.stop();
+                return profile(threads, interval, named(interval.threads(), sampler), source, samples);
             } catch (IOException e) {
                 throw explain(e);
             } finally {
@@ -220,25 +223,38 @@ public final class Profiler {
         return new ProfileException("cannot attach to process " + pid + ": " + message, e);
     }
 
-    private Profile profile(String threads, Interval interval, StackSource source, List<StackSource.Sample> samples) {
+    /** Returns the threads with the names that have become known meanwhile. */
+    private static List<ThreadUsage> named(List<ThreadUsage> threads, Sampler sampler) {
+        Map<Integer, ThreadUsage> now = new HashMap<>();
+        try {
+            for (ThreadUsage thread : sampler.next().threads()) now.put(thread.tid(), thread);
+        } catch (MonitorException e) {
+            return threads; // The JVM has exited.
+        }
+        List<ThreadUsage> named = new ArrayList<>();
+        for (ThreadUsage thread : threads) {
+            ThreadUsage newer = now.get(thread.tid());
+            boolean isNewer = thread.tid() != 0 && thread.truncated() && newer != null && !newer.truncated();
+            named.add(
+                    isNewer
+                            ? newer.change()
+                                    .cpu(thread.cpuNanos(), thread.userNanos())
+                                    .build()
+                            : thread);
+        }
+        return named;
+    }
+
+    private Profile profile(
+            String threads,
+            Interval interval,
+            List<ThreadUsage> all,
+            StackSource source,
+            List<StackSource.Sample> samples) {
         ProfileSelection selection = settings.selection;
-        List<StackSource.Sample> selected =
-                samples.stream().filter(selection::includes).toList();
-        long cpu = 0;
-        long user = 0;
-        long jvmThreads = 0;
-        for (ThreadUsage thread : interval.threads()) {
-            if (!selection.includes(thread)) continue;
-            cpu += thread.cpuNanos();
-            user += thread.userNanos();
-            if (thread.tid() != 0 && !ProfileSelection.isJava(thread)) jvmThreads += thread.cpuNanos();
-        }
-        if (selection.isAll()) {
-            cpu = interval.totals().processNanos();
-            user = interval.totals().processUserNanos();
-        }
+        MeasuredStacks measured = new MeasuredStacks(selection, all, interval.totals(), samples);
         notes.addAll(source.notes());
-        addNotes(source, cpu, jvmThreads, samples);
+        notes.addAll(ProfileNotes.of(selection, source, measured, all));
         return new Profile(
                 pid,
                 interval.name(),
@@ -246,27 +262,11 @@ public final class Profiler {
                 interval.end(),
                 interval.intervalNanos(),
                 source.description(),
-                source instanceof ThreadDumpSource ? 0 : settings.periodNanos,
-                cpu,
-                user,
-                Profile.merge(selected),
+                source.periodNanos(),
+                measured.sampledNanos(),
+                measured.cpuNanos(),
+                measured.userNanos(),
+                measured.stacks(),
                 List.copyOf(notes));
-    }
-
-    private void addNotes(StackSource source, long cpu, long jvmThreads, List<StackSource.Sample> samples) {
-        boolean isVirtual = settings.selection.hasCarriers()
-                || samples.stream().anyMatch(sample -> settings.selection.includes(sample) && sample.isVirtual());
-        if (isVirtual) {
-            notes.add("virtual threads are sampled on their carriers, whose CPU time includes theirs"
-                    + (source.samplesJvmThreads()
-                            ? ""
-                            : "; this source does not say which carrier ran a virtual thread"));
-        }
-        if (!source.samplesJvmThreads() && jvmThreads > 0 && cpu > 0) {
-            long percent = Math.round(100.0 * jvmThreads / cpu);
-            if (percent > 0)
-                notes.add("threads that are not Java threads, such as those of the garbage collector and the compilers,"
-                        + " used " + percent + " % of the CPU time and are not sampled");
-        }
     }
 }

@@ -25,10 +25,18 @@ interface StackSource {
         boolean isVirtual() {
             return frames.stream().limit(OUTER_FRAMES).anyMatch(frame -> frame.startsWith("java.lang.VirtualThread."));
         }
+
+        /** Returns whether the thread was in the kernel, if the source sees that. */
+        boolean isInKernel() {
+            return frames.stream().anyMatch(frame -> frame.endsWith(Profile.KERNEL_SUFFIX));
+        }
     }
 
     /** Returns what was sampled and how, such as "JFR (jdk.CPUTimeSample)". Complete after {@link #stop}. */
     String description();
+
+    /** Returns the CPU time between two samples; 0 if it is not constant. Complete after {@link #stop}. */
+    long periodNanos();
 
     /** Returns limitations that a reader of the samples should know. Complete after {@link #stop}. */
     List<String> notes();

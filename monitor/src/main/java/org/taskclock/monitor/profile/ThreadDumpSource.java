@@ -45,6 +45,11 @@ final class ThreadDumpSource implements StackSource {
     }
 
     @Override
+    public long periodNanos() {
+        return 0;
+    }
+
+    @Override
     public List<String> notes() {
         return List.of("safepoint bias: thread dumps stop threads only at safepoints, so time in a loop or an inlined"
                 + " method may be reported for its caller");

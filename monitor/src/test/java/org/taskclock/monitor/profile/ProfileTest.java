@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.taskclock.PoolName;
 import org.taskclock.metrics.ThreadKind;
@@ -15,7 +16,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
 class ProfileTest {
     private static final long MILLISECOND = 1_000_000;
 
-    private static Profile profile(List<StackSource.Sample> samples, long cpuNanos) {
+    private static Profile profile(long sampledNanos, Profile.Stack... stacks) {
+        long cpuNanos = Stream.of(stacks).mapToLong(Profile.Stack::cpuNanos).sum();
         return new Profile(
                 1,
                 "Main",
@@ -24,10 +26,15 @@ class ProfileTest {
                 1_000_000_000,
                 "test",
                 10 * MILLISECOND,
+                sampledNanos,
                 cpuNanos,
                 cpuNanos / 2,
-                Profile.merge(samples),
+                List.of(stacks),
                 List.of());
+    }
+
+    private static Profile.Stack stack(String thread, int tid, long samples, long cpuNanos, String... frames) {
+        return new Profile.Stack(PoolName.of(thread), thread, tid, "", List.of(frames), samples, cpuNanos);
     }
 
     @Test
@@ -53,22 +60,24 @@ class ProfileTest {
 
     @Test
     void shouldAddUpMethods() {
-        List<StackSource.Sample> samples = List.of(
-                new StackSource.Sample("t", 1, 0, List.of("run_[j]", "hot_[j]"), 6, 60 * MILLISECOND),
-                new StackSource.Sample("u", 2, 0, List.of("run_[j]", "hot_[i]"), 1, 10 * MILLISECOND),
-                new StackSource.Sample("t", 1, 0, List.of("run_[j]", "again_[j]", "again_[j]"), 2, 20 * MILLISECOND),
-                new StackSource.Sample("t", 1, 0, List.of(), 1, 10 * MILLISECOND));
-        Profile profile = profile(samples, 125 * MILLISECOND);
+        Profile profile = profile(
+                100 * MILLISECOND,
+                stack("t", 1, 6, 60 * MILLISECOND, "run_[j]", "hot_[j]"),
+                stack("u", 2, 1, 10 * MILLISECOND, "run_[j]", "hot_[i]"),
+                stack("t", 1, 2, 20 * MILLISECOND, "run_[j]", "again_[j]", "again_[j]"),
+                stack("t", 1, 1, 10 * MILLISECOND, "[no stack]"),
+                stack("v", 3, 0, 25 * MILLISECOND, "[not sampled]"));
         assertThat(profile.methods())
                 .containsExactly(
                         new Profile.Method("hot", 70 * MILLISECOND, 70 * MILLISECOND),
+                        new Profile.Method("[not sampled]", 25 * MILLISECOND, 25 * MILLISECOND),
                         new Profile.Method("again", 20 * MILLISECOND, 20 * MILLISECOND),
                         new Profile.Method("[no stack]", 10 * MILLISECOND, 10 * MILLISECOND),
                         new Profile.Method("run", 0, 90 * MILLISECOND));
         assertThat(profile.samples()).isEqualTo(10);
         assertThat(profile.coveredPercent()).isEqualTo(80);
-        assertThat(profile.collapsed()).startsWith("run_[j];hot_[j] 6\n");
-        assertThat(profile(List.of(), 0).coveredPercent()).isEqualTo(-1);
+        assertThat(profile.percent(25 * MILLISECOND)).isEqualTo(20);
+        assertThat(profile(0).coveredPercent()).isEqualTo(-1);
     }
 
     private static ThreadUsage thread(int tid, String name, ThreadKind kind) {
@@ -84,21 +93,25 @@ class ProfileTest {
 
     @Test
     void shouldWriteOneLinePerStack() {
-        Profile profile = new Profile(
-                1,
-                "Main",
-                "all threads",
-                Instant.EPOCH,
-                1_000_000_000,
-                "thread dumps",
-                0,
-                -1,
-                -1,
-                Profile.merge(List.of(
-                        new StackSource.Sample("t", 1, 0, List.of("a\nb_[j]", "c_[j]"), 3, 1_600_000),
-                        new StackSource.Sample("t", 1, 0, List.of("d_[j]"), 1, 200_000))),
-                List.of());
-        assertThat(profile.collapsed()).isEqualTo("a b_[j];c_[j] 2\nd_[j] 1\n");
+        assertThat(profile(0, stack("t", 1, 3, 1_600, "a\nb_[j]", "c_[j]"), stack("t", 1, 1, 2_500, "d_[j]"))
+                        .collapsed())
+                .as("4.1 microseconds")
+                .isEqualTo("a b_[j];c_[j] 1\nd_[j] 3\n");
+    }
+
+    @Test
+    void shouldBeginWithThePoolAndTheThreadIfThereAreSeveral() {
+        assertThat(profile(
+                                0,
+                                stack("http;1", 11, 1, 2_000, "a_[j]"),
+                                stack("main", 1, 1, 1_000, "b_[j]"),
+                                stack("", 0, 1, 1_000, "c_[j]"))
+                        .collapsed())
+                .isEqualTo("[http,#];[http,1 tid=11];a_[j] 2\n[main tid=1];b_[j] 1\n[];c_[j] 1\n");
+        Profile anonymous = profile(0, stack("secret", 11, 1, 2_000, "a_[j]"), stack("main", 1, 1, 1_000, "a_[j]"))
+                .anonymous("program");
+        assertThat(anonymous.program()).isEqualTo("program");
+        assertThat(anonymous.collapsed()).isEqualTo("a_[j] 2\na_[j] 1\n");
     }
 
     /** Without attaching, the Java ids of carriers are unknown. */
