@@ -84,7 +84,7 @@ final class HistorySchema {
             """, """
             CREATE TABLE stack_key (stack INTEGER, hash BIGINT, frames VARCHAR[]);
             CREATE TABLE profile_60 (time INTEGER, jvm INTEGER, series INTEGER, stack INTEGER, cpu_ns BIGINT,
-                samples INTEGER);
+                samples BIGINT);
             """);
 
     /** Returns the version of the tables in a file; 0 if it has none. */

@@ -74,10 +74,11 @@ final class ProfileWriter {
                                 row.getLong("u"),
                                 row.getLong("s"))),
                 """
-                SELECT t.time // 60 * 60 AS minute, p.series, any_value(p.pool) AS pool, any_value(p.kind) AS kind,
+                SELECT t.time // 60 * 60 AS minute, max(p.series) AS series, p.pool, p.kind,
                     sum(t.user_ns)::BIGINT AS u, sum(t.system_ns)::BIGINT AS s
                 FROM pool_1 t JOIN pool_key p ON p.series = t.series
-                WHERE t.jvm = ? AND t.time >= ? AND t.time < ? AND p.kind != 'account' GROUP BY minute, p.series
+                WHERE t.jvm = ? AND t.time >= ? AND t.time < ? AND p.kind != 'account'
+                GROUP BY minute, p.pool, p.kind
                 """,
                 jvm,
                 profile.from().getEpochSecond(),

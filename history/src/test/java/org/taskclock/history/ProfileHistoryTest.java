@@ -53,7 +53,10 @@ class ProfileHistoryTest {
     }
 
     private static void fill(StepwiseHistory history, int minutes) throws SQLException {
-        for (int second = 0; second < 60 * minutes + 2; second++) history.add(sample(second));
+        for (int second = 0; second < 60 * minutes + 2; second++) {
+            history.add(sample(second));
+            if (second % 60 == 59) history.writeAll();
+        }
         history.writeAll();
     }
 
