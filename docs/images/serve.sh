@@ -39,7 +39,7 @@ SERVICE=shop "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx128m "-javaagent:$root/agen
 pids+=($!)
 
 TASKCLOCK_JAVA_OPTS= "$root/taskclock" serve --listen "127.0.0.1:$port" --data "$work/data" --match LoadProgram \
-  --service env:SERVICE &
+  --service env:SERVICE --allow-actions &
 pids+=($!)
 sleep 75
 echo 'start yield' >"$work/orders"

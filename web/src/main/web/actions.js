@@ -5,6 +5,7 @@
 import {get, jvmPath, messageOf, post} from './api.js';
 import {openDialog} from './dialogs.js';
 import {button, clean, el} from './dom.js';
+import {downloadLink, evidenceLinks, showProfile} from './flame.js';
 import {bytes, percent, rate} from './format.js';
 
 /** @typedef {import('./columns.js').Row} Row */
@@ -95,12 +96,15 @@ export class Actions {
     const problem = el('p', {class: 'bad', role: 'alert'}), list = el('ul', {class: 'recordings'});
     const form = el('form', {class: 'bar'}, el('label', {}, 'Record for ', seconds, ' seconds'), el('button', {type: 'submit', class: 'primary', text: 'Start'}));
     const dialog = openDialog('Recordings', this.allowed ? form : el('p', {class: 'note', text: NOT_ALLOWED}), problem, list);
+    let shown = '';
     const show = async () => {
       try {
         const files = /** @type {import('./types.js').RecordingFile[]} */ (await get('api/recordings'));
-        list.replaceChildren(...files.map(file => el('li', {}, file.running ? el('span', {text: `${file.name}, recording, ${bytes(file.bytes)}`})
-          : el('a', {href: 'api/recordings/' + encodeURIComponent(file.name), download: file.name, text: `${file.name} (${bytes(file.bytes)})`}))));
+        const text = JSON.stringify(files);
+        // Otherwise, the focus would be lost.
+        if (text !== shown) list.replaceChildren(...files.map(file => el('li', {}, fileLinks(file))));
         if (!files.length) list.replaceChildren(el('li', {class: 'note', text: 'There are no recordings.'}));
+        shown = text;
       } catch (e) {
         problem.textContent = clean(messageOf(e));
       }
@@ -116,6 +120,65 @@ export class Actions {
       }
     });
     show();
+  }
+
+  /** Takes a profile. @param {Row|undefined} row that is selected in the table */
+  profile(row) {
+    const choices = profileChoices(row);
+    const what = el('select', {'aria-label': 'Threads'}, ...choices.map(({text}, i) => el('option', {value: i, text})));
+    const seconds = el('select', {'aria-label': 'Seconds'}, ...[5, 10].map(value => el('option', {value, text: `${value} s`})));
+    const status = el('p', {class: 'note', role: 'status'});
+    const start = el('button', {type: 'submit', class: 'primary', text: 'Start'});
+    const form = el('form', {class: 'bar'}, el('label', {}, 'Profile ', what), el('label', {}, 'for ', seconds), start);
+    const dialog = openDialog('Profile', this.allowed ? form : el('p', {class: 'note', text: NOT_ALLOWED}), status);
+    what.focus();
+    form.addEventListener('submit', async event => {
+      event.preventDefault();
+      const {text, body} = choices[Number(what.value)];
+      status.className = 'note';
+      status.textContent = clean(`Profiling ${text} for ${seconds.value} s\u2026`);
+      start.disabled = true;
+      try {
+        const profile = await post(jvmPath(this.jvm, '/profiles'), {...body, seconds: Number(seconds.value)});
+        if (dialog.open) showProfile(profile);
+      } catch (e) {
+        status.textContent = clean(messageOf(e));
+        status.className = 'bad';
+      }
+      start.disabled = false;
+    });
+  }
+
+  /** Writes a file for a colleague. */
+  bundle() {
+    const redact = el('input', {type: 'checkbox'}), status = el('p', {role: 'status'});
+    const start = el('button', {type: 'submit', class: 'primary', text: 'Start'});
+    const form = el('form', {class: 'bar'}, el('label', {}, redact, ' Replace the names of the program, its threads, and its accounts'), start);
+    const dialog = openDialog('Report', el('p', {class: 'note', text: 'A file with all that a colleague needs: a recording of 10 s, a profile'
+      + ' of 5 s, a thread dump, and the versions and settings of the JVM, the agent, and this machine.'}),
+    this.allowed ? form : el('p', {class: 'note', text: NOT_ALLOWED}), status);
+    /** @param {string} name */
+    const wait = async name => {
+      const files = /** @type {import('./types.js').RecordingFile[]} */ (await get('api/recordings'));
+      const file = files.find(one => one.name === name);
+      start.disabled = file?.running === true;
+      status.replaceChildren(file ? fileLinks(file) : 'The file is gone.');
+      if (dialog.open && file?.running) setTimeout(() => wait(name).catch(fail), 1_000);
+    };
+    /** @param {unknown} e */
+    const fail = e => {
+      status.replaceChildren(el('span', {class: 'bad', text: messageOf(e)}));
+      start.disabled = false;
+    };
+    form.addEventListener('submit', async event => {
+      event.preventDefault();
+      start.disabled = true;
+      try {
+        await wait((await post(jvmPath(this.jvm, '/bundles'), {redact: redact.checked})).name);
+      } catch (e) {
+        fail(e);
+      }
+    });
   }
 
   /** Adds a mark, for example for a deployment. @param {number} time @param {() => void} done */
@@ -135,6 +198,29 @@ export class Actions {
       }
     });
   }
+}
+
+/**
+ * Returns what can be profiled, the selected row first.
+ * @param {Row|undefined} row @returns {{text: string, body: Record<string, unknown>}[]}
+ */
+function profileChoices(row) {
+  const all = {text: 'all threads', body: {}};
+  if (!row) return [all];
+  const kind = row.kind.toLowerCase();
+  // Virtual threads are sampled on their carriers.
+  if (kind === 'virtual' || kind === 'carrier' && row.group) return [{text: 'virtual threads', body: {carriers: true}}, all];
+  const pool = {text: `pool ${row.pool}`, body: {pool: row.pool}};
+  return row.group || !row.tid ? [pool, all] : [{text: `thread ${row.name}`, body: {tid: row.tid}}, pool, all];
+}
+
+/** @param {import('./types.js').RecordingFile} file */
+function fileLinks(file) {
+  if (file.running) return el('span', {text: `${file.name}, being written, ${bytes(file.bytes)}`});
+  if (file.problem) return el('span', {class: 'bad', text: `${file.name}: ${file.problem}`});
+  // Others are evidence of findings.
+  if (!file.name.startsWith('taskclock-') && file.name.endsWith('.zip')) return evidenceLinks(file);
+  return downloadLink(file);
 }
 
 /** @param {string} text @param {() => void} action @param {string} key @param {string} [help] */

@@ -50,6 +50,11 @@ export async function get(path, signal) {
   return (await request(path, {signal})).json();
 }
 
+/** @param {string} path @returns {Promise<string>} */
+export async function getText(path) {
+  return (await request(path, {})).text();
+}
+
 /** @param {string} path @param {unknown} [body] @returns {Promise<any>} */
 export async function post(path, body = {}) {
   return send(path, 'application/json', JSON.stringify(body));
@@ -72,6 +77,11 @@ export function query(base, parameters) {
 /** @param {string} id @param {string} rest */
 export function jvmPath(id, rest = '') {
   return `api/jvms/${encodeURIComponent(id)}${rest}`;
+}
+
+/** @param {string} id @param {string} rest */
+export function profilePath(id, rest = '') {
+  return `api/profiles/${encodeURIComponent(id)}${rest}`;
 }
 
 /** @param {unknown} error */

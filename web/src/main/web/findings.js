@@ -4,6 +4,7 @@
 
 import {get} from './api.js';
 import {el, clean} from './dom.js';
+import {evidenceLinks} from './flame.js';
 import {moment} from './format.js';
 
 /** @typedef {import('./types.js').Finding} Finding */
@@ -11,6 +12,7 @@ import {moment} from './format.js';
 /** A finding this soon after the start of the server may have begun earlier. */
 const FIRST_READINGS = 4_000;
 const ABSENT = 5_500;
+const EVIDENCE_REFRESH = 5_000;
 
 /** Returns the subject of a finding for the URL: `tid:N`, `name:NAME`, `pool:NAME`, or an empty string. @param {Finding} finding */
 export function highlightOf(finding) {
@@ -120,13 +122,18 @@ export class Findings {
       finding.advice ? el('p', {class: 'advice'}, el('b', {text: 'What to do: '}), finding.advice) : null);
   }
 
-  /** Adds links to what was kept when it began. @param {Finding} finding @param {HTMLElement} details */
+  /** Adds links to what was kept when it began, which takes several seconds. @param {Finding} finding @param {HTMLDetailsElement} details */
   async linkEvidence(finding, details) {
-    details.querySelector('.kept')?.remove();
-    const files = /** @type {import('./types.js').RecordingFile[]} */ (await get('api/recordings'));
-    const kept = files.filter(({name}) => name.startsWith(this.jvm + '-') && name.endsWith(`-${finding.kind}.zip`));
-    if (kept.length) details.append(el('p', {class: 'kept'}, el('b', {text: 'Evidence: '}), ...kept.map(({name}) =>
-      el('a', {href: 'api/recordings/' + encodeURIComponent(name), download: name, text: name}))));
+    if (!details.open || !details.isConnected) return;
+    try {
+      const files = /** @type {import('./types.js').RecordingFile[]} */ (await get('api/recordings'));
+      const kept = files.filter(({name}) => name.startsWith(this.jvm + '-') && name.endsWith(`-${finding.kind}.zip`));
+      details.querySelector('.kept')?.remove();
+      if (!kept.length) setTimeout(() => this.linkEvidence(finding, details), EVIDENCE_REFRESH);
+      else details.append(el('div', {class: 'kept'}, el('b', {text: 'Evidence:'}), ...kept.map(file => evidenceLinks(file))));
+    } catch {
+      // The page says so if the server does not answer.
+    }
   }
 
   /** Opens or closes all explanations. */

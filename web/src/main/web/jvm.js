@@ -217,6 +217,10 @@ export class JvmView {
     else setText(this.ui.rangeText, `${this.ui.rangeText.textContent}, paused`);
   }
 
+  profile() {
+    this.actions.profile(this.state.by ? undefined : this.threads.table.selectedRow);
+  }
+
   addMark() {
     this.actions.mark(this.hoverTime ?? (this.data.isLive ? this.page.now() : this.state.begin || (this.data.from + this.data.to) / 2), () => this.data.load(false));
   }

@@ -37,8 +37,10 @@ export class JvmLayout {
     this.compareHost = el('section', {class: 'part', hidden: true, 'aria-label': 'Comparison'});
     this.threadHost = el('section', {class: 'part threads', 'aria-label': 'Threads'});
     this.jvmActions = el('div', {class: 'bar actions'},
+      actionButton('Profile', () => view.profile(), 'm', 'Show where threads use CPU time, as a flame graph'),
       actionButton('Yields', () => view.actions.yields(), 'y', 'Count the calls of Thread.yield for 5 s'),
-      actionButton('Record', () => view.actions.recordings(), 'r', 'Record, and download recordings'),
+      actionButton('Record', () => view.actions.recordings(), 'r', 'Record; recordings and evidence'),
+      actionButton('Report', () => view.actions.bundle(), 'B', 'Write a file for a colleague'),
       this.agentButton = actionButton('Load agent', () => view.head.agent(), 'A', 'Load the agent into the JVM, or remove it'),
       actionButton('Add mark', () => view.addMark(), 'k'));
     host.replaceChildren(

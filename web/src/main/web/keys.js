@@ -12,7 +12,7 @@ import {nextScheme} from './palette.js';
 
 const HELP = [
   ['Everywhere', [
-    ['?, F1', 'this help'], ['c, q', 'all JVMs'], ['L', 'light, dark, or as the system'], ['O', 'open a recording (or drop it on the page)'],
+    ['?, F1', 'this help'], ['c, q', 'all JVMs'], ['L', 'light, dark, or as the system'], ['O', 'open a recording or a profile (or drop it on the page)'],
     ['arrows, Enter', 'choose a JVM in the overview'], ['F2, D', 'findings: why, and what to do'], ['Alt \u2190, Alt \u2192', 'back and forward, also through zooms']]],
   ['Time', [
     ['drag', 'zoom to a range of the chart'], ['1 to 7', 'live, 15 min, 1 h, 6 h, 24 h, 7 d, 30 d'], ['[ ] { }', 'earlier, later, by a tenth or by half of the range'],
@@ -22,7 +22,8 @@ const HELP = [
     ['t, F5', 'group by pool'], ['a', 'by account, such as a tenant; the next type'], ['+, -, *', 'open a pool, close it, open or close all'], ['P T N M S V X R', 'sort by CPU, time, id, waiting, system, voluntary, involuntary switches, rise'],
     ['< >, I', 'sort by the previous or next column; reverse'], ['C', 'columns'], ['i, K', 'hide idle threads; hide the JVM\u2019s own'], ['Space, U', 'tag a row; remove all tags'], ['Escape', 'remove the highlight']]],
   ['Actions', [
-    ['y', 'count the calls of Thread.yield'], ['r', 'record, and download recordings'], ['A', 'load or remove the agent'], ['k', 'add a mark'], ['s', 'save an image']]],
+    ['m', 'profile the selected thread or pool, or all threads'], ['y', 'count the calls of Thread.yield'],
+    ['r', 'record; recordings and evidence'], ['B', 'a file for a colleague'], ['A', 'load or remove the agent'], ['k', 'add a mark'], ['s', 'save an image']]],
 ];
 
 export function openHelp() {
@@ -51,7 +52,7 @@ const VIEW_KEYS = {
   '[': view => view.time.pan(-0.1), ']': view => view.time.pan(0.1), '{': view => view.time.pan(-0.5), '}': view => view.time.pan(0.5),
   o: view => view.time.zoom(2), z: view => view.time.zoom(0.5), '(': view => view.time.nextFinding(-1), ')': view => view.time.nextFinding(1),
   '=': view => view.time.compare(!view.comparing), p: view => view.pause(), Z: view => view.pause(),
-  y: view => view.actions.yields(), r: view => view.actions.recordings(), A: view => view.head.agent(), k: view => view.addMark(), s: view => view.save(),
+  m: view => view.profile(), B: view => view.actions.bundle(), y: view => view.actions.yields(), r: view => view.actions.recordings(), A: view => view.head.agent(), k: view => view.addMark(), s: view => view.save(),
   F2: view => view.findings.toggle(), D: view => view.findings.toggle(), Escape: () => navigate({highlight: '', begin: 0, compare: ''}),
 };
 

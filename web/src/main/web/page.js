@@ -2,11 +2,12 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {ApiError, get, onUnauthorized, send} from './api.js';
+import {ApiError, get, onUnauthorized, query, send} from './api.js';
 import {setColumns} from './columns.js';
 import {login, openDialog} from './dialogs.js';
 import {byId, clean, el, setText} from './dom.js';
 import {bytes, clock, moment} from './format.js';
+import {showProfile} from './flame.js';
 import {openHelp, handleKey} from './keys.js';
 import {JvmView} from './jvm.js';
 import {Overview} from './overview.js';
@@ -14,6 +15,7 @@ import {nextScheme, onScheme, schemeName} from './palette.js';
 import {openJvm, readState} from './state.js';
 
 const INFO_REFRESH = 15_000;
+const MAX_NAME = 200;
 const MAX_FILE = 256 * 1024 * 1024;
 
 /** The frame around the views: the state of the server, problems, and dropped files. */
@@ -130,7 +132,7 @@ export class Page {
     setTimeout(() => this.problem('share', ''), 5_000);
   }
 
-  /** Opens recordings that are dropped on the page. */
+  /** Opens recordings and profiles that are dropped on the page. */
   acceptFiles() {
     const target = byId('drop');
     let depth = 0;
@@ -158,10 +160,16 @@ export class Page {
 
   /** @param {File} file */
   async openFile(file) {
-    if (file.size > MAX_FILE) return this.problem('file', `${file.name} is larger than 256 MB. Open it with: taskclock replay FILE`);
+    if (file.size > MAX_FILE) return this.problem('file', `${file.name} is larger than 256 MB. taskclock replay FILE opens larger recordings.`);
     this.problem('file', `Opening ${file.name}\u2026`);
     try {
-      const opened = await send('api/opened', 'application/octet-stream', file);
+      const path = query('api/opened', {name: file.name.slice(0, MAX_NAME)});
+      const opened = await send(path, 'application/octet-stream', file);
+      if (opened.methods) {
+        this.problem('file', '');
+        showProfile(opened);
+        return;
+      }
       sessionStorage.setItem('taskclock-opened-' + opened.id, clean(file.name));
       this.problem('file', '');
       openJvm(opened.id, {range: 'fixed', from: Math.floor(opened.from), to: Math.ceil(opened.to)});
@@ -172,8 +180,9 @@ export class Page {
 
   /** Asks for a file, for users who cannot drop one. */
   chooseFile() {
-    const input = el('input', {type: 'file', 'aria-label': 'Recording'});
-    const dialog = openDialog('Open a recording', el('p', {class: 'note', text: 'Choose a file that taskclock record has written, or drop one on the page.'}), input);
+    const input = el('input', {type: 'file', 'aria-label': 'File'});
+    const dialog = openDialog('Open a file', el('p', {class: 'note', text: 'Choose a file that taskclock record has written, a JFR'
+      + ' recording, or collapsed stacks, or drop one on the page.'}), input);
     input.addEventListener('change', () => {
       dialog.close();
       if (input.files?.[0]) this.openFile(input.files[0]);

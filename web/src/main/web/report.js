@@ -5,10 +5,11 @@
 import {PoolChart} from './chart.js';
 import {button, byId, clean, el, setText} from './dom.js';
 import {setZone} from './format.js';
+import {connectFrames} from './frames.js';
 import {Heatmap} from './heatmap.js';
 import {Legend} from './legend.js';
 import {LineChart} from './lines.js';
-import {isDark, nextScheme, onScheme, schemeName} from './palette.js';
+import {nextScheme, onScheme, schemeName} from './palette.js';
 import {PoolSeries, ThreadSeries} from './series.js';
 import {enableSorting} from './sorting.js';
 
@@ -20,8 +21,6 @@ import {enableSorting} from './sorting.js';
  *   recording: {pools?: import('./types.js').Pools, threads?: import('./types.js').Threads}}} Result
  */
 
-const MIN_FRAME_HEIGHT = 240, MAX_FRAME_HEIGHT = 4000;
-const RELOAD_DELAY = 150;
 /** Precedes the type of accounts in the title of a timeline. */
 const ACCOUNTS = 'CPU by account: ';
 
@@ -182,27 +181,6 @@ function draw(host) {
   return kind === 'percentiles' ? drawPercentiles(host, results[i].percentiles[index]) : comparePercentiles(host);
 }
 
-/** Sends the color scheme to the flame graphs, which are separate pages, and gives each the height that it needs. */
-function connectFrames() {
-  const frames = [...document.querySelectorAll('iframe')];
-  /** @type {Map<HTMLIFrameElement, number>} */
-  const reloads = new Map();
-  /** @param {HTMLIFrameElement} frame */
-  const postScheme = frame => frame.contentWindow?.postMessage(isDark() ? 'dark' : 'light', '*');
-  onScheme(() => frames.forEach(postScheme));
-  addEventListener('message', ({source, data}) => {
-    const frame = frames.find(one => one.contentWindow === source);
-    if (!frame || !data) return;
-    if (data.reload) {
-      clearTimeout(reloads.get(frame));
-      reloads.set(frame, setTimeout(() => frame.srcdoc = String(frame.srcdoc), RELOAD_DELAY));
-    }
-    if (!(data.height > 0)) return;
-    frame.style.height = Math.min(Math.max(data.height, MIN_FRAME_HEIGHT), MAX_FRAME_HEIGHT) + 'px';
-    postScheme(frame);
-  });
-}
-
 /** @param {string} selector @returns {NodeListOf<HTMLElement>} */
 const all = selector => document.querySelectorAll(selector);
 
@@ -223,7 +201,7 @@ showScheme();
 showOnly();
 // A chart can be inspected in the browser's console, and in tests.
 for (const host of all('.drawing')) Object.assign(host, {chart: draw(host)});
-connectFrames();
+connectFrames([...document.querySelectorAll('iframe')], frame => frame.srcdoc = String(frame.srcdoc));
 enableSorting();
 // A folded part cannot be opened on paper.
 addEventListener('beforeprint', () => {

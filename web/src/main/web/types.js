@@ -32,7 +32,12 @@
  *   throttled?: Column|null, marks?: Mark[]}} Pools
  * @typedef {{tid: number, name: string, pool: string, kind: string, cpu: Column, system: Column}} ThreadColumns
  * @typedef {{from: number, to: number, step: number, times: number[], threads: ThreadColumns[]}} Threads
- * @typedef {{name: string, bytes: number, running: boolean}} RecordingFile
+ * @typedef {{name: string, bytes: number, running: boolean, problem: string|null}} RecordingFile
+ * @typedef {{id: string, name: string}} ProfileName
+ * @typedef {{id: string, name: string, time: number|null, threads: string|null, source: string|null, seconds: number|null,
+ *   cpu: number|null, user: number|null, samples: number|null, notes: string[],
+ *   methods: {name: string, self: number, total: number}[]}} Profile
+ * @typedef {{name: string, selfA: number, selfB: number, totalA: number, totalB: number}} MethodChange
  * @typedef {{key: string, name: string, detail: string}} Highlight
  */
 

@@ -42,6 +42,9 @@ final class ServeCommand implements Callable<Integer> {
     private static final Duration REFRESH = Duration.ofSeconds(2);
     private static final Duration KEEP_ENDED = Duration.ofMinutes(1);
 
+    /** How long a bundle records. */
+    private static final Duration BUNDLE = Duration.ofSeconds(10);
+
     /** The number of resolutions of the history. */
     private static final int RESOLUTIONS = 3;
 
@@ -105,8 +108,9 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(
             names = "--allow-actions",
-            description = "Allow the page to ask JVMs for stacks, to count yields, to load and detach the agent, to"
-                    + " write recordings, and to add marks. Each of these is written to DIR/audit.log.")
+            description =
+                    "Allow the page to ask JVMs for stacks, to profile them, to count yields, to load and detach"
+                            + " the agent, to write recordings and bundles, and to add marks. Each of these is written to DIR/audit.log.")
     private boolean allowActions;
 
     @Option(
@@ -196,7 +200,22 @@ final class ServeCommand implements Callable<Integer> {
                 profile == null ? 0 : profile,
                 allowedHosts,
                 externalUrl,
+                ServeCommand::writeBundle,
                 Clock.systemUTC());
+    }
+
+    private static void writeBundle(long pid, boolean redact, Path file) throws IOException {
+        new Bundle(pid, BUNDLE, redact, ServeCommand::sleep, line -> {}).write(file);
+    }
+
+    private static boolean sleep(Duration duration) {
+        try {
+            Thread.sleep(duration.toMillis());
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     /**

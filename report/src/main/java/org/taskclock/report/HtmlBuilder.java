@@ -3,6 +3,7 @@
 package org.taskclock.report;
 
 import java.util.List;
+import org.taskclock.monitor.profile.FlameGraphPage;
 
 /** Builds a page. Text is always escaped, so it never becomes markup. */
 final class HtmlBuilder {
@@ -85,18 +86,6 @@ final class HtmlBuilder {
         return any;
     }
 
-    /**
-     * Returns whether a page may contain a character. Control characters and unpaired surrogates are invalid, and
-     * characters that change the text direction could mislead the reader.
-     */
-    static boolean isAllowed(int codePoint) {
-        return switch (Character.getType(codePoint)) {
-            case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
-                false;
-            default -> !(codePoint >= 0x202A && codePoint <= 0x202E) && !(codePoint >= 0x2066 && codePoint <= 0x2069);
-        };
-    }
-
     static String escape(String text) {
         if (text == null) return "";
         StringBuilder escaped = new StringBuilder(text.length() + 16);
@@ -108,7 +97,7 @@ final class HtmlBuilder {
                 case '"' -> escaped.append("&quot;");
                 case '\'' -> escaped.append("&#39;");
                 case '\n', '\t' -> escaped.append((char) c);
-                default -> escaped.appendCodePoint(isAllowed(c) ? c : 0xFFFD);
+                default -> escaped.appendCodePoint(FlameGraphPage.isAllowed(c) ? c : 0xFFFD);
             }
         });
         return escaped.toString();

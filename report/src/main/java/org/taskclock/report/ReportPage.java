@@ -7,14 +7,12 @@ import com.google.gson.GsonBuilder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.taskclock.monitor.profile.FlameGraphPage;
 
 /** Renders results as a self-contained HTML page. */
 public final class ReportPage {
@@ -78,7 +76,7 @@ public final class ReportPage {
      * scripts and accessing the network.
      */
     private String head() throws IOException {
-        String allowed = scripts.stream().distinct().map(ReportPage::hash).collect(Collectors.joining(" "));
+        String allowed = scripts.stream().distinct().map(FlameGraphPage::hash).collect(Collectors.joining(" "));
         return new HtmlBuilder()
                 .raw("<!DOCTYPE html>\n<html lang=\"en\" data-zone=\"" + HtmlBuilder.escape(clock.zone())
                         + "\">\n<head>\n<meta charset=\"utf-8\">\n")
@@ -138,15 +136,6 @@ public final class ReportPage {
 
     static String title(Result result) {
         return result.kind() + " " + result.name();
-    }
-
-    private static String hash(String script) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(script.getBytes(StandardCharsets.UTF_8));
-            return "'sha256-" + Base64.getEncoder().encodeToString(hash) + "'";
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every JDK has SHA-256
-        }
     }
 
     static String resource(String name) throws IOException {

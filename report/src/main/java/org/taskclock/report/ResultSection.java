@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.taskclock.monitor.profile.FlameGraphPage;
 
 /**
  * Renders one result. The script draws the charts; a table below each chart has the same values.

@@ -3,6 +3,7 @@
 package org.taskclock.web;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +19,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -25,10 +27,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.profile.Profile;
+import org.taskclock.monitor.profile.ProfileException;
 import org.taskclock.monitor.profile.ProfileSelection;
 import org.taskclock.monitor.profile.ProfileSource;
 import org.taskclock.monitor.profile.Profiler;
@@ -49,6 +53,10 @@ final class Evidence implements AutoCloseable {
     static final String SUFFIX = ".zip";
     static final String PART = ".part";
 
+    static final String THREADS = "threads.txt";
+    static final String PROFILE = "profile.collapsed";
+    static final String WHY = "why.txt";
+
     private static final Duration PAUSE = Duration.ofMinutes(1);
     private static final Duration SAME_CAUSE = Duration.ofHours(1);
     private static final int MAX_PER_HOUR = 12;
@@ -59,7 +67,7 @@ final class Evidence implements AutoCloseable {
 
     private static final long MAX_FILE_BYTES = 2 << 20;
     /** Characters of a text before it is compressed, mostly to a tenth. */
-    private static final int MAX_PART = 4 << 20;
+    static final int MAX_PART = 4 << 20;
 
     private static final long MAX_BYTES = 100 << 20;
 
@@ -170,9 +178,9 @@ final class Evidence implements AutoCloseable {
         try {
             StringBuilder why = new StringBuilder(describe(jvm, finding));
             try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(temporary))) {
-                add(zip, why, "threads.txt", () -> MeasuredDump.take(jvm.pid(), MEASURED, Evidence::sleep));
-                add(zip, why, "profile.collapsed", () -> profile(jvm.pid(), finding.finding()));
-                add(zip, why, "why.txt", why::toString);
+                add(zip, why, THREADS, () -> MeasuredDump.take(jvm.pid(), MEASURED, Evidence::sleep));
+                add(zip, why, PROFILE, () -> profile(jvm.pid(), finding.finding(), why));
+                add(zip, why, WHY, why::toString);
             }
             if (Files.size(temporary) > MAX_FILE_BYTES) throw new IOException("larger than 2 MB");
             Files.move(temporary, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
@@ -212,16 +220,31 @@ final class Evidence implements AutoCloseable {
         zip.write(text.substring(0, Math.min(MAX_PART, text.length())).getBytes(StandardCharsets.UTF_8));
     }
 
-    private static String profile(long pid, Finding finding) throws IOException {
-        Profile profile = profile(pid, finding, ProfileSource.AUTO);
-        // Before JDK 25, Flight Recorder does not sample native code, such as that of Thread.yield.
-        if (profile.samples() == 0) profile = profile(pid, finding, ProfileSource.STACKS);
+    private static String profile(long pid, Finding finding, StringBuilder why) throws IOException {
+        Profile profile = profile(pid, selection(finding), PROFILED);
+        String samples = String.format(Locale.ROOT, "%,d samples of ", profile.samples());
+        why.append(samples + profile.threads() + ", " + profile.source() + "\n");
+        for (String note : profile.notes()) why.append("note: " + note + "\n");
         return profile.collapsed();
     }
 
-    private static Profile profile(long pid, Finding finding, ProfileSource source) throws IOException {
+    /** Profiles threads with the best source that works. */
+    static Profile profile(long pid, ProfileSelection selection, Duration duration) throws IOException {
+        Profile profile;
+        try {
+            profile = profile(pid, selection, ProfileSource.AUTO, duration);
+        } catch (ProfileException e) {
+            // async-profiler may be in use, also for our continuous profiles.
+            profile = profile(pid, selection, ProfileSource.JFR, duration);
+        }
+        // Before JDK 25, Flight Recorder does not sample native code, such as that of Thread.yield.
+        return profile.samples() > 0 ? profile : profile(pid, selection, ProfileSource.STACKS, duration);
+    }
+
+    private static Profile profile(long pid, ProfileSelection selection, ProfileSource source, Duration duration)
+            throws IOException {
         Profiler.Settings settings =
-                new Profiler.Settings(selection(finding), source, null, PROFILED, Profiler.DEFAULT_PERIOD.toNanos());
+                new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
         return Profiler.run(pid, settings, Evidence::sleep);
     }
 
@@ -254,6 +277,23 @@ final class Evidence implements AutoCloseable {
     /** Returns all files, the newest first. */
     List<Path> files() throws IOException {
         return files(SUFFIX);
+    }
+
+    /** Returns a file by its name; null if there is none. */
+    Path find(String name) throws IOException {
+        for (Path file : files()) if (file.getFileName().toString().equals(name)) return file;
+        return null;
+    }
+
+    /** Returns the text of a part of a file; empty if it has none. */
+    static String part(Path file, String name) throws IOException {
+        try (ZipFile zip = new ZipFile(file.toFile())) {
+            ZipEntry part = zip.getEntry(name);
+            if (part == null) return "";
+            try (InputStream in = zip.getInputStream(part)) {
+                return new String(in.readNBytes(MAX_PART), StandardCharsets.UTF_8);
+            }
+        }
     }
 
     private List<Path> files(String suffix) throws IOException {

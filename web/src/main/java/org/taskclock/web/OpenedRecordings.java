@@ -5,6 +5,7 @@ package org.taskclock.web;
 import com.google.gson.stream.JsonWriter;
 import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +24,9 @@ import org.taskclock.web.http.Call;
 import org.taskclock.web.http.RequestBody;
 import org.taskclock.web.http.RequestBudget;
 
-/** Recordings that were dropped on the page, in files that are deleted when the server exits. Thread-safe. */
+/**
+ * Recordings that were dropped on the page, in files that are deleted when the server exits, and profiles. Thread-safe.
+ */
 final class OpenedRecordings implements AutoCloseable {
     private static final long MAX_BYTES = 256L << 20;
 
@@ -35,6 +38,8 @@ final class OpenedRecordings implements AutoCloseable {
 
     /** The prefix of file names. */
     private static final String OWN = Long.toString(ProcessHandle.current().pid());
+
+    private static final int[] GZIP_MAGIC = {0x1f, 0x8b};
 
     /** The number of concurrent uploads, each of which occupies a thread. */
     private static final int MAX_UPLOADS = 4;
@@ -52,6 +57,7 @@ final class OpenedRecordings implements AutoCloseable {
     private final Path directory;
     private final long quota;
     private final RequestBudget budget;
+    private final Profiles profiles;
     private int count;
     private boolean isCleaned;
 
@@ -59,13 +65,14 @@ final class OpenedRecordings implements AutoCloseable {
     private long totalBytes;
 
     /** @param quota the largest size of all recordings together; the oldest are closed */
-    OpenedRecordings(Path directory, long quota, RequestBudget budget) {
+    OpenedRecordings(Path directory, long quota, RequestBudget budget, Profiles profiles) {
         this.directory = directory;
         this.quota = quota;
         this.budget = budget;
+        this.profiles = profiles;
     }
 
-    /** Receives a recording. */
+    /** Receives a recording or a profile. */
     void open(Call call) throws ApiException, IOException {
         long length = call.request.getLength();
         if (length > MAX_BYTES) throw tooLarge();
@@ -98,6 +105,11 @@ final class OpenedRecordings implements AutoCloseable {
             }) {
                 if (RequestBody.copy(call.request, out, MAX_BYTES) > MAX_BYTES) throw tooLarge();
             }
+            if (!isCompressed(file)) {
+                Profiles.Entry profile = profiles.open(name, file);
+                call.json(201, Json.bytes(json -> Profiles.write(json, profile)));
+                return;
+            }
             budget.take(call, READ_BYTES);
             Opened recording = add(name, file, size[0]);
             isOpened = true;
@@ -106,6 +118,13 @@ final class OpenedRecordings implements AutoCloseable {
             throw new ApiException(507, "the recording cannot be stored: " + e.getMessage());
         } finally {
             if (!isOpened) delete(file, size[0]);
+        }
+    }
+
+    /** Returns whether a file is compressed, as recordings of taskclock record are, and profiles are not. */
+    private static boolean isCompressed(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.read() == GZIP_MAGIC[0] && in.read() == GZIP_MAGIC[1];
         }
     }
 

@@ -42,13 +42,15 @@ public final class TaskClockServer implements AutoCloseable {
     private final EventChannel channel = new EventChannel();
     private final LiveViews views;
     private final HistoryStore store;
+    private final Profiles profiles;
     private final OpenedRecordings opened;
     private final HistoryApi history;
     private final Marks marks;
     private final JvmActions actions;
+    private final ProfileTasks profiling;
     private final Evidence evidence;
     private final ContinuousProfiler profiler;
-    private final ProfileApi profiles;
+    private final ProfileApi profileHistory;
     private final RecordingTasks recordings;
     private final AgentWatch agents;
     private final SamplingLoop loop;
@@ -86,17 +88,21 @@ public final class TaskClockServer implements AutoCloseable {
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
-        opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget());
+        evidence = new Evidence(
+                options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add, log);
+        profiles = new Profiles(evidence, limits.budget(), options.clock());
+        opened =
+                new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget(), profiles);
         history = new HistoryApi(store, overview, keys, opened, limits.budget(), options.clock());
         actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
         marks = new Marks(store, history, actions, limits.budget(), options.clock());
-        evidence = new Evidence(
-                options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add, log);
+        profiling = new ProfileTasks(actions, profiles);
         recordings = new RecordingTasks(
                 options.data().resolve("recordings"),
                 evidence,
                 options.history().maxBytes() / 2,
                 actions,
+                options.bundles(),
                 options.exporter().version(),
                 keys.host(),
                 log);
@@ -104,7 +110,7 @@ public final class TaskClockServer implements AutoCloseable {
         profiler = options.profilePercent() > 0
                 ? new ContinuousProfiler(options.profilePercent() / 100, options.clock(), store::add, log)
                 : null;
-        profiles = new ProfileApi(store, history, limits.budget());
+        profileHistory = new ProfileApi(store, history, limits.budget());
         loop = new SamplingLoop(
                 fleet, keys, overview, channel, store, options.keepsEvidence() ? evidence : null, profiler, options, log);
         routes = new Routes(log);
@@ -144,9 +150,9 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
         routes.add("GET", "/api/live", channel::add);
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
-        addRequests(routes, history, opened, actions, recordings, marks);
-        routes.add("GET", "/api/jvms/{id}/methods", profiles::methods);
-        routes.add("GET", "/api/jvms/{id}/flame", profiles::flame);
+        addRequests(routes, history, opened, actions, recordings, profiling, profiles, marks);
+        routes.add("GET", "/api/jvms/{id}/methods", profileHistory::methods);
+        routes.add("GET", "/api/jvms/{id}/flame", profileHistory::flame);
     }
 
     private void sendReadiness(Call call) {
@@ -164,6 +170,8 @@ public final class TaskClockServer implements AutoCloseable {
             OpenedRecordings opened,
             JvmActions actions,
             RecordingTasks recordings,
+            ProfileTasks profiling,
+            Profiles profiles,
             Marks marks) {
         routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/jvms/{id}/pools", history::pools);
@@ -176,8 +184,16 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("POST", "/api/jvms/{id}/attach", actions::attach);
         routes.add("POST", "/api/jvms/{id}/detach", actions::detach);
         routes.add("POST", "/api/jvms/{id}/recordings", recordings::start);
+        routes.add("POST", "/api/jvms/{id}/bundles", recordings::startBundle);
         routes.add("GET", "/api/recordings", recordings::list);
         routes.add("GET", "/api/recordings/{name}", recordings::download);
+        routes.add("POST", "/api/jvms/{id}/profiles", profiling::start);
+        routes.add("GET", "/api/profiles", profiles::list);
+        routes.add("GET", "/api/profiles/{id}", profiles::show);
+        routes.add("GET", "/api/profiles/{id}/flame", profiles::flame);
+        routes.add("GET", "/api/profiles/{id}/compare", profiles::compare);
+        routes.add("GET", "/api/profiles/{id}/collapsed", profiles::download);
+        routes.add("GET", "/api/profiles/{id}/threads", profiles::threads);
         routes.add("GET", "/api/opened", opened::list);
         routes.add("POST", AccessHandler.OPENED, opened::open);
         routes.add("GET", "/api/marks", marks::list);
@@ -234,6 +250,7 @@ public final class TaskClockServer implements AutoCloseable {
         web.close();
         agents.close();
         recordings.close();
+        profiling.close();
         evidence.close();
         opened.close();
         loop.close();

@@ -14,15 +14,20 @@ import com.networknt.schema.SpecVersion;
 import io.swagger.v3.parser.OpenAPIV3Parser;
 import io.swagger.v3.parser.core.models.ParseOptions;
 import io.swagger.v3.parser.core.models.SwaggerParseResult;
+import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.HistoryOptions;
@@ -133,6 +138,7 @@ final class ApiTest {
             checkStream("interval", "Interval", jvm + "/live?java=true");
             requested.add("GET /api/jvms/{id}/live");
             checkRecordings(jvm);
+            checkProfiles(jvm);
             Set<String> documented = new TreeSet<>();
             description.get("paths").properties().forEach(path -> path.getValue()
                     .fieldNames()
@@ -224,12 +230,68 @@ final class ApiTest {
         check("GET", "/api/jvms/{id}/intervals", 400, path + "/intervals?at=x", null);
         check("GET", "/api/jvms/{id}/intervals", 404, "/api/jvms/r99/intervals", null);
         assertThat(server.get(path + "/export?by=thread").body()).contains("yielder");
+        checkBundle(jvm);
         try (RandomAccessFile large =
                 new RandomAccessFile(directory.resolve("recordings/large.gz").toFile(), "rw")) {
             large.setLength(HistoryOptions.DEFAULT.maxBytes() / 2);
         }
         assertThat(check("POST", "/api/jvms/{id}/recordings", 507, jvm + "/recordings", "{}"))
                 .contains("half of --max-size");
+    }
+
+    private void checkProfiles(String jvm) throws Exception {
+        String pool = check("POST", "/api/jvms/{id}/profiles", 201, jvm + "/profiles", "{\"seconds\":2}");
+        assertThat(pool).contains("LoadProgram", "\"all threads\"");
+        String body = "{\"seconds\":2,\"pool\":\"a busy thread\"}";
+        String busy = check("POST", "/api/jvms/{id}/profiles", 201, jvm + "/profiles", body);
+        JsonObject profile = JsonParser.parseString(busy).getAsJsonObject();
+        assertThat(profile.get("cpu").getAsDouble()).isPositive();
+        assertThat(profile.get("samples").getAsLong()).isPositive();
+        check("POST", "/api/jvms/{id}/profiles", 400, jvm + "/profiles", "{\"seconds\":11}");
+        check("POST", "/api/jvms/{id}/profiles", 404, "/api/jvms/none/profiles", "{}");
+        assertThat(check("GET", "/api/profiles", 200, "/api/profiles", null)).contains("\"p1\"", "\"p2\"");
+        String id = "/api/profiles/" + profile.get("id").getAsString();
+        assertThat(check("GET", "/api/profiles/{id}", 200, id, null)).isEqualTo(busy);
+        check("GET", "/api/profiles/{id}", 404, "/api/profiles/p99", null);
+        assertThat(check("GET", "/api/profiles/{id}/collapsed", 200, id + "/collapsed", null))
+                .contains("LoadProgram.");
+        assertThat(check("GET", "/api/profiles/{id}/flame", 200, id + "/flame", null))
+                .contains("LoadProgram.");
+        check("GET", "/api/profiles/{id}/flame", 200, id + "/flame?base=p1", null);
+        assertThat(check("GET", "/api/profiles/{id}/compare", 200, id + "/compare?base=p1", null))
+                .contains("LoadProgram.");
+        check("GET", "/api/profiles/{id}/compare", 400, id + "/compare", null);
+        check("GET", "/api/profiles/{id}/threads", 404, id + "/threads", null);
+        List<CompletableFuture<Integer>> concurrent = Stream.of(1, 2)
+                .map(i -> CompletableFuture.supplyAsync(() -> statusOf(jvm + "/profiles")))
+                .toList();
+        assertThat(concurrent)
+                .as("one at a time of a JVM")
+                .extracting(CompletableFuture::join)
+                .containsExactlyInAnyOrder(201, 503);
+        assertThat(Files.readString(directory.resolve("audit.log")))
+                .contains("\"action\":\"profiles\",\"status\":201", "\"action\":\"bundles\"");
+    }
+
+    private int statusOf(String path) {
+        try {
+            return server.post(path, "{\"seconds\":5}").statusCode();
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void checkBundle(String jvm) throws Exception {
+        String name = JsonParser.parseString(
+                        check("POST", "/api/jvms/{id}/bundles", 202, jvm + "/bundles", "{\"redact\":true}"))
+                .getAsJsonObject()
+                .get("name")
+                .getAsString();
+        assertThat(server.await(() -> {
+                    HttpResponse<String> file = server.get("/api/recordings/" + name);
+                    return file.statusCode() == 200 ? file.body() : null;
+                }))
+                .isEqualTo("redacted");
     }
 
     private long endOfInterval(String path, String query) throws Exception {
@@ -245,7 +307,7 @@ final class ApiTest {
                 TestServer started = TestServer.start(directory, new TestServer.Settings())) {
             server = started;
             String jvm = "/api/jvms/" + server.awaitJvm(load.pid()).get("id").getAsString();
-            for (String action : new String[] {"yields", "attach", "detach", "recordings"})
+            for (String action : new String[] {"yields", "attach", "detach", "recordings", "bundles", "profiles"})
                 assertThat(check("POST", "/api/jvms/{id}/" + action, 403, jvm + "/" + action, "{}"))
                         .contains("--allow-actions");
             check("POST", "/api/jvms/{id}/threads/{tid}/stack", 403, jvm + "/threads/1/stack", "{}");

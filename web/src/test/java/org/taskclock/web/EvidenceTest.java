@@ -138,6 +138,12 @@ class EvidenceTest {
             assertThat(contents.get("threads.txt")).containsPattern("\"yielder\" .* used=[1-9]");
             assertThat(contents.get("profile.collapsed")).contains("java.lang.Thread.yield");
             assertThat(contents.get("why.txt")).contains("\"yielder\"").doesNotContain("without");
+            assertThat(contents.get("why.txt")).contains(" samples of ");
+            String profile = "/api/profiles/" + name;
+            assertThat(server.get("/api/profiles").body()).contains(name);
+            assertThat(server.get(profile).body()).contains("java.lang.Thread.yield", " samples of ");
+            assertThat(server.get(profile + "/flame").body()).contains("java.lang.Thread.yield");
+            assertThat(server.get(profile + "/threads").body()).isEqualTo(contents.get("threads.txt"));
             server.await(() -> server.json("/api/marks").toString().contains("evidence of ") ? true : null);
         }
     }

@@ -10,6 +10,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -71,7 +72,7 @@ final class OpenedRecordingsTest {
         return TestServer.start(directory.resolve("data"), settings);
     }
 
-    private static HttpResponse<String> upload(TestServer server, byte... content) throws Exception {
+    static HttpResponse<String> upload(TestServer server, byte... content) throws Exception {
         return HttpClient.newHttpClient()
                 .send(
                         HttpRequest.newBuilder(URI.create(server.url("/api/opened")))
@@ -123,6 +124,30 @@ final class OpenedRecordingsTest {
             assertThat(upload(server, recording).statusCode()).isEqualTo(201);
             assertThat(left).doesNotExist();
             assertThat(used).exists();
+        }
+    }
+
+    @Test
+    void shouldOpenAProfile() throws Exception {
+        try (TestServer server = start(1 << 20)) {
+            HttpResponse<String> profile = upload(server, "a;b 3\na;c 1\n".getBytes(StandardCharsets.UTF_8));
+            assertThat(profile.statusCode()).isEqualTo(201);
+            assertThat(profile.body())
+                    .contains("\"source\":\"collapsed stacks\"", "{\"name\":\"b\",\"self\":75.0,\"total\":75.0}");
+            assertThat(files()).isEmpty();
+            HttpResponse<String> refused = upload(server, "neither nor".getBytes(StandardCharsets.UTF_8));
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body()).contains("it is neither a recording of taskclock record, nor a JFR recording");
+            assertThat(upload(server, "FLR\0damaged".getBytes(StandardCharsets.UTF_8))
+                            .body())
+                    .contains("this file cannot be opened: ");
+            assertThat(files()).isEmpty();
+            for (int i = 0; i < 21; i++)
+                assertThat(upload(server, "a;b 3".getBytes(StandardCharsets.UTF_8))
+                                .statusCode())
+                        .isEqualTo(201);
+            assertThat(server.get("/api/profiles/p2").statusCode()).isEqualTo(404);
+            assertThat(server.get("/api/profiles/p22").statusCode()).isEqualTo(200);
         }
     }
 

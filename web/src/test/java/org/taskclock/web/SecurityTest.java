@@ -14,7 +14,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.Base64;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.web.http.ListenAddress;
@@ -191,6 +195,36 @@ final class SecurityTest {
         }
     }
 
+    /** The scripts of a flame graph contain names of methods. */
+    @Test
+    void shouldAllowAFlameGraphNothingButItsScripts() throws Exception {
+        String hostile = "</script><script>alert(1)</script>;'+alert(2)+';\\u2028;<!--<script>;a\\\\';b 7\n";
+        try (TestServer server = TestServer.start(directory, settings())) {
+            HttpResponse<String> opened = OpenedRecordingsTest.upload(server, hostile.getBytes(StandardCharsets.UTF_8));
+            assertThat(opened.statusCode()).as(opened.body()).isEqualTo(201);
+            HttpResponse<String> graph = server.get("/api/profiles/p1/flame");
+            assertThat(graph.statusCode()).isEqualTo(200);
+            assertThat(graph.headers().firstValue("X-Frame-Options")).hasValue("SAMEORIGIN");
+            String policy =
+                    graph.headers().firstValue("Content-Security-Policy").orElseThrow();
+            assertThat(policy)
+                    .contains("default-src 'none'", "frame-ancestors 'self'", "sandbox allow-scripts;")
+                    .doesNotContain("script-src 'self'", "'unsafe-eval'", "script-src 'unsafe-inline'", "connect-src");
+            Matcher script =
+                    Pattern.compile("<script>(.*?)</script>", Pattern.DOTALL).matcher(graph.body());
+            int scripts = 0;
+            while (script.find()) {
+                scripts++;
+                byte[] hash = MessageDigest.getInstance("SHA-256")
+                        .digest(script.group(1).getBytes(StandardCharsets.UTF_8));
+                assertThat(policy).contains("'sha256-" + Base64.getEncoder().encodeToString(hash) + "'");
+            }
+            assertThat(scripts).isEqualTo(3);
+            assertThat(server.get("/api/info").headers().firstValue("Content-Security-Policy"))
+                    .hasValueSatisfying(other -> assertThat(other).contains("frame-src 'self'"));
+        }
+    }
+
     @Test
     void shouldServeNothingOutsideOfThePage() throws Exception {
         Files.writeString(directory.resolve("secret.gz"), "a secret");
@@ -209,6 +243,9 @@ final class SecurityTest {
                     "/api/recordings/../../history.duckdb",
                     "/api/recordings/..%2fhistory.duckdb",
                     "/api/recordings/none.gz",
+                    "/api/profiles/../secret.gz/flame",
+                    "/api/profiles/..%2fsecret.gz/collapsed",
+                    "/api/profiles/secret.gz/threads",
                     "/api/recordings/../secret.gz",
                     "/api/recordings/..%2fsecret.gz",
                     "/api/recordings/%2e%2e/secret.gz",

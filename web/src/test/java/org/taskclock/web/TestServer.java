@@ -11,6 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -47,6 +48,7 @@ final class TestServer implements AutoCloseable {
         String externalUrl;
         boolean attaches = true;
         String match = "LoadProgram";
+        BundleWriter bundles = (pid, redact, file) -> Files.writeString(file, redact ? "redacted" : "bundle of " + pid);
         Clock clock = Clock.systemUTC();
         HistoryStore.Opener opener = DuckDbHistory::open;
         ServerLimits limits = ServerLimits.ofHeap();
@@ -76,6 +78,7 @@ final class TestServer implements AutoCloseable {
                 settings.profilePercent,
                 settings.allowedHosts,
                 settings.externalUrl,
+                settings.bundles,
                 settings.clock);
     }
 

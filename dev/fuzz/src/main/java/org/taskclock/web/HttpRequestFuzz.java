@@ -87,17 +87,25 @@ public final class HttpRequestFuzz {
     private static Routes routes(Path directory) throws InterruptedException {
         Overview overview = new Overview(1);
         RequestBudget budget = RequestBudget.ofHeap();
-        OpenedRecordings opened = new OpenedRecordings(directory.resolve("opened"), 1L << 30, budget);
+        Evidence evidence = new Evidence(
+                directory.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), mark -> {}, line -> {});
+        Profiles profiles = new Profiles(evidence, budget, Clock.systemUTC());
+        OpenedRecordings opened = new OpenedRecordings(directory.resolve("opened"), 1L << 30, budget, profiles);
         HistoryStore store =
                 new HistoryStore(DuckDbHistory::open, directory.resolve("data"), HistoryOptions.DEFAULT, line -> {});
         store.start();
         store.awaitOpened(TimeUnit.MINUTES.toMillis(1));
         HistoryApi history = new HistoryApi(store, overview, new JvmKeys(), opened, budget, Clock.systemUTC());
         JvmActions actions = new JvmActions(true, overview, store, Clock.systemUTC());
-        Evidence evidence = new Evidence(
-                directory.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), mark -> {}, line -> {});
         RecordingTasks recordings = new RecordingTasks(
-                directory.resolve("recordings"), evidence, 1L << 30, actions, "1", "host", line -> {});
+                directory.resolve("recordings"),
+                evidence,
+                1L << 30,
+                actions,
+                (pid, redact, file) -> {},
+                "1",
+                "host",
+                line -> {});
         Routes routes = new Routes(line -> {
             throw new AssertionError(line);
         });
@@ -106,7 +114,8 @@ public final class HttpRequestFuzz {
                 AccessHandler.HEALTHY,
                 call -> call.send(200, "text/plain", HEALTHY.getBytes(StandardCharsets.US_ASCII)));
         Marks marks = new Marks(store, history, actions, budget, Clock.systemUTC());
-        TaskClockServer.addRequests(routes, history, opened, actions, recordings, marks);
+        TaskClockServer.addRequests(
+                routes, history, opened, actions, recordings, new ProfileTasks(actions, profiles), profiles, marks);
         return routes;
     }
 

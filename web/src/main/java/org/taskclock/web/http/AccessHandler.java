@@ -31,8 +31,8 @@ public final class AccessHandler extends Handler.Wrapper {
     private static final Map<String, String> SECURITY_HEADERS = Map.of(
             "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self';"
-                    + " font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self';"
-                    + " frame-ancestors 'none'",
+                    + " font-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; base-uri 'none';"
+                    + " form-action 'self'; frame-ancestors 'none'",
             "X-Content-Type-Options",
             "nosniff",
             "X-Frame-Options",

@@ -4,14 +4,20 @@ package org.taskclock.web.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.Download;
+import com.microsoft.playwright.Frame;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.WaitForSelectorState;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -103,6 +109,29 @@ class FindingPageTest {
         mark.waitFor(new Locator.WaitForOptions().setState(WaitForSelectorState.VISIBLE));
         assertThat(mark.getAttribute("title")).contains(thread);
         picture(page, load + "-history");
+        page.keyboard().press("1");
+        checkEvidence(page, row);
+    }
+
+    /** When a finding begins, evidence is kept, and the explanation links to it. */
+    private static void checkEvidence(Page page, Locator row) throws IOException {
+        row.locator("summary").click();
+        Locator link = row.locator(".kept a[download$='.zip']");
+        link.first().waitFor();
+        Download evidence = page.waitForDownload(() -> link.first().click());
+        Set<String> parts = new TreeSet<>();
+        try (ZipFile zip = new ZipFile(evidence.path().toFile())) {
+            zip.stream().forEach(part -> parts.add(part.getName()));
+        }
+        assertThat(parts).containsExactly("profile.collapsed", "threads.txt", "why.txt");
+        row.locator(".kept button:text-is('Flame graph')").first().click();
+        Frame graph = ProfilePageTest.flameGraph(page);
+        assertThat(graph.evaluate("levels.flat().some(one => one.title.includes('LoadProgram.'))"))
+                .isEqualTo(true);
+        page.locator("dialog .close").click();
+        row.locator(".kept button:text-is('Thread dump')").first().click();
+        page.locator("dialog pre:has-text('used=')").waitFor();
+        page.locator("dialog .close").click();
     }
 
     /** Only thread dumps show a lock convoy, and those are taken while a browser shows the JVM. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.google.gson.JsonObject;
 import com.microsoft.playwright.Download;
+import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.BoundingBox;
@@ -269,9 +270,10 @@ class HistoryPageTest {
         page.keyboard().press("r");
         page.locator("dialog input").fill("3");
         page.keyboard().press("Enter");
-        page.locator("dialog a[download]").first().waitFor();
-        Download recording = page.waitForDownload(
-                () -> page.locator("dialog a[download]").first().click());
+        // Evidence of findings is listed, too.
+        Locator link = page.locator("dialog a[download$='.gz']").first();
+        link.waitFor();
+        Download recording = page.waitForDownload(link::click);
         String content = Base64.getEncoder().encodeToString(Files.readAllBytes(recording.path()));
         page.keyboard().press("Escape");
         page.evaluate("""

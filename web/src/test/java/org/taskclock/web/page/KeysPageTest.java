@@ -51,7 +51,7 @@ class KeysPageTest {
         List<Effect> all = new ArrayList<>();
         all.add(effect("?", DIALOG, "Keys"));
         all.add(effect("F1", DIALOG, "Keys"));
-        all.add(effect("O", DIALOG, "Open a recording"));
+        all.add(effect("O", DIALOG, "Open a file"));
         all.add(effect("L", "document.documentElement.style.colorScheme === 'light'"));
         all.add(effect("T", SORT, "time"));
         all.add(effect("N", SORT, "tid"));
@@ -92,6 +92,8 @@ class KeysPageTest {
         all.add(effect("\\", FOCUS));
         all.add(effect("F2", "document.querySelectorAll('.why[open]').length > 0"));
         all.add(effect("D", "document.querySelectorAll('.why[open]').length === 0"));
+        all.add(effect("m", DIALOG, "Profile"));
+        all.add(effect("B", DIALOG, "Report"));
         all.add(effect("y", DIALOG, "Calls of Thread.yield"));
         all.add(effect("r", DIALOG, "Recordings"));
         all.add(effect("A", DIALOG, "Please confirm"));

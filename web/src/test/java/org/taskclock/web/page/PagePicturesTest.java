@@ -91,6 +91,13 @@ class PagePicturesTest {
             drag(compare, 0.55, 0.95);
             compare.locator(".compare tbody tr").first().waitFor();
             take(compare, "compare");
+
+            Page flame = chromium.page(1200, 800, ColorScheme.LIGHT);
+            openFinding(flame, url);
+            flame.keyboard().press("m");
+            flame.locator("dialog button.primary").click();
+            ProfilePageTest.flameGraph(flame);
+            take(flame, "flame");
             assertThat(chromium.problems()).isEmpty();
         }
     }

@@ -9,6 +9,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -64,6 +65,7 @@ final class PageServer implements AutoCloseable {
                         0,
                         List.of(),
                         externalUrl,
+                        (pid, redact, file) -> Files.writeString(file, "bundle of " + pid),
                         Clock.systemUTC()),
                 log::add);
         address = URI.create(server.url()).getAuthority();
