@@ -24,7 +24,8 @@ final class JvmOption {
 
     /** Returns the process id or name that was given, for the history, in which command lines are unknown. */
     String name() throws CommandException {
-        if (match != null) throw new CommandException(Main.USAGE, "--match cannot be combined with --from: give a name");
+        if (match != null)
+            throw new CommandException(Main.USAGE, "--match cannot be combined with --from: give a name");
         if (argument == null) throw new CommandException(Main.USAGE, "no JVM is specified: add PID|NAME");
         return argument;
     }

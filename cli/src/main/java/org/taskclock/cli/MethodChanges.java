@@ -16,11 +16,7 @@ final class MethodChanges {
     private MethodChanges() {}
 
     private record Method(
-            String method,
-            double selfPercentA,
-            double selfPercentB,
-            double totalPercentA,
-            double totalPercentB) {}
+            String method, double selfPercentA, double selfPercentB, double totalPercentA, double totalPercentB) {}
 
     private record Json(
             String name,

@@ -31,8 +31,8 @@ final class ProfileHistory {
     @Option(
             names = "--from",
             paramLabel = "TIME",
-            description = "Show what serve --profile has recorded since TIME, instead of profiling now. TIME is " + TIMES
-                    + ".")
+            description = "Show what serve --profile has recorded since TIME, instead of profiling now. TIME is "
+                    + TIMES + ".")
     private String from;
 
     @Option(names = "--to", paramLabel = "TIME", description = "With --from: until TIME (default: now).")
@@ -129,7 +129,8 @@ final class ProfileHistory {
     }
 
     static String local(Instant time) {
-        LocalDateTime local = LocalDateTime.ofInstant(time, ZoneId.systemDefault()).withNano(0);
+        LocalDateTime local =
+                LocalDateTime.ofInstant(time, ZoneId.systemDefault()).withNano(0);
         return local.toLocalDate() + " " + local.toLocalTime();
     }
 
@@ -141,7 +142,8 @@ final class ProfileHistory {
             if (text.endsWith("Z")) return Instant.parse(text.toUpperCase(Locale.ROOT));
             if (text.contains("T") || text.contains(" "))
                 return LocalDateTime.parse(text.replace(' ', 'T')).atZone(zone).toInstant();
-            if (text.contains("-")) return LocalDate.parse(text).atStartOfDay(zone).toInstant();
+            if (text.contains("-"))
+                return LocalDate.parse(text).atStartOfDay(zone).toInstant();
             ZonedDateTime today = local.with(LocalTime.parse(text));
             return (today.isAfter(local) ? today.minusDays(1) : today).toInstant();
         } catch (DateTimeException | IllegalArgumentException e) {

@@ -124,9 +124,10 @@ final class ServeCommand implements Callable<Integer> {
             names = "--profile",
             paramLabel = "PERCENT",
             converter = UnitConverters.PercentConverter.class,
-            description = "Profile all JVMs all the time, so that the history shows which methods used CPU time. PERCENT"
-                    + " limits what this costs each JVM, in percent of one core, from 0.1%% to 5%%. Uses async-profiler"
-                    + " if it is installed, otherwise Flight Recorder.")
+            description =
+                    "Profile all JVMs all the time, so that the history shows which methods used CPU time. PERCENT"
+                            + " limits what this costs each JVM, in percent of one core, from 0.1%% to 5%%. Uses async-profiler"
+                            + " if it is installed, otherwise Flight Recorder.")
     private Double profile;
 
     @Option(

@@ -101,7 +101,8 @@ class ProfileHistoryTest {
                 .startsWith("shop, all threads, ")
                 .contains("CPU 11.0 % of a core", "68.2     68.2  Main.fast", "[not sampled]")
                 .doesNotContain("\u001b", "process 0", "user");
-        CliResult both = profile("8", "--from", "2026-11-24T09:00:00Z", "--to", "2026-11-24T10:00:00Z", "--pool", "HTTP");
+        CliResult both =
+                profile("8", "--from", "2026-11-24T09:00:00Z", "--to", "2026-11-24T10:00:00Z", "--pool", "HTTP");
         assertThat(both.out()).contains("pool \"http-#\"").doesNotContain("[not sampled]");
         CliResult flame = profile("7", "--from", "2026-11-24T09:00:00Z", "--to", "2026-11-24T09:01:00Z", "--flame");
         assertThat(flame.out()).contains("http-#", "Main.run").doesNotContain("\u001b");
@@ -114,7 +115,13 @@ class ProfileHistoryTest {
     void shouldCompareAcrossRunsOfTheProgram() throws IOException {
         write();
         String[] ranges = {
-            "SHOPPING", "--from", "2026-11-24T09:01:00Z", "--to", "2026-11-24T09:02:00Z", "--against", "2026-11-24T09:00:00Z"
+            "SHOPPING",
+            "--from",
+            "2026-11-24T09:01:00Z",
+            "--to",
+            "2026-11-24T09:02:00Z",
+            "--against",
+            "2026-11-24T09:00:00Z"
         };
         assertThat(profile(ranges).err()).contains("the history has no profiles of shopping");
         ranges[0] = "8";
@@ -136,14 +143,13 @@ class ProfileHistoryTest {
         JsonObject json = JsonParser.parseString(profile(ranges).out()).getAsJsonObject();
         assertThat(json.get("secondsA").getAsDouble()).isEqualTo(60);
         JsonObject first = json.getAsJsonArray("methods").get(0).getAsJsonObject();
-        assertThat(Math.abs(first.get("selfPercentB").getAsDouble() - first.get("selfPercentA").getAsDouble()))
+        assertThat(Math.abs(first.get("selfPercentB").getAsDouble()
+                        - first.get("selfPercentA").getAsDouble()))
                 .isCloseTo(5.5, within(1e-6));
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
                     profile shop --to 09:00                      | need --from
                     profile shop --from yesterday                | --from "yesterday" is not a time such as 14:30
                     profile shop --from 2h --to 3h               | --from 2h: must be before --to

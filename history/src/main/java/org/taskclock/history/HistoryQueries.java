@@ -118,8 +118,7 @@ public final class HistoryQueries {
 
             @Override
             public void row(List<Object> row) {
-                programs.add(new Program(
-                        (String) row.get(0), List.of(((String) row.get(1)).split(" ", -1))));
+                programs.add(new Program((String) row.get(0), List.of(((String) row.get(1)).split(" ", -1))));
             }
         });
         return programs;
@@ -128,7 +127,8 @@ public final class HistoryQueries {
     /** Returns the stacks of a program, like {@link History#stacks}. */
     public StackHistory stacks(Program program, Instant from, Instant to, String pool, int maxStacks)
             throws IOException {
-        String ids = program.ids().stream().map(HistoryDatabase::quote).collect(Collectors.joining(",", "id IN (", ")"));
+        String ids =
+                program.ids().stream().map(HistoryDatabase::quote).collect(Collectors.joining(",", "id IN (", ")"));
         StackReader reader = new StackReader();
         query(StackReader.sql(ids, from, to, pool, maxStacks), Integer.MAX_VALUE - 1, STACKS_TIMEOUT, reader);
         return reader.result();

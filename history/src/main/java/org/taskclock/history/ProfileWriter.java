@@ -50,7 +50,8 @@ final class ProfileWriter {
             given = until;
         }
         // Similar values next to each other compress better.
-        rows.sort(Comparator.comparingInt(Row::time).thenComparingInt(Row::series).thenComparingInt(Row::stack));
+        rows.sort(
+                Comparator.comparingInt(Row::time).thenComparingInt(Row::series).thenComparingInt(Row::stack));
         RowAppender appender = new RowAppender(connection, 0, 0, 0);
         stacks.append(appender);
         appender.append("profile_60", rows, (out, row) -> out.append(row.time)

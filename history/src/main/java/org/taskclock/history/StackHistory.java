@@ -22,7 +22,8 @@ public record StackHistory(Duration profiled, List<Stack> stacks) {
 
     /** Returns the stacks of the pool with a name, or else of those that contain it, ignoring case. */
     public StackHistory pool(String name) {
-        List<Stack> exact = stacks.stream().filter(stack -> stack.pool.equals(name)).toList();
+        List<Stack> exact =
+                stacks.stream().filter(stack -> stack.pool.equals(name)).toList();
         if (!exact.isEmpty()) return new StackHistory(profiled, exact);
         String part = name.toLowerCase(Locale.ROOT);
         return new StackHistory(
@@ -41,11 +42,10 @@ public record StackHistory(Duration profiled, List<Stack> stacks) {
      */
     public Profile profile(long pid, String program, String threads, Instant end, List<String> notes) {
         List<Profile.Stack> named = stacks.stream()
-                .map(stack -> new Profile.Stack(
-                        stack.pool, stack.pool, 0, "", stack.frames, stack.samples, stack.cpuNanos))
+                .map(stack ->
+                        new Profile.Stack(stack.pool, stack.pool, 0, "", stack.frames, stack.samples, stack.cpuNanos))
                 .toList();
         long cpu = stacks.stream().mapToLong(Stack::cpuNanos).sum();
-        return new Profile(
-                pid, program, threads, end, profiled.toNanos(), SOURCE, 0, -1, cpu, -1, named, notes);
+        return new Profile(pid, program, threads, end, profiled.toNanos(), SOURCE, 0, -1, cpu, -1, named, notes);
     }
 }

@@ -17,8 +17,7 @@ final class StackReader implements RowConsumer {
     private Duration profiled = Duration.ZERO;
     private final List<StackHistory.Stack> stacks = new ArrayList<>();
 
-    static StackHistory read(
-            Connection connection, String jvmId, Instant from, Instant to, String pool, int maxStacks)
+    static StackHistory read(Connection connection, String jvmId, Instant from, Instant to, String pool, int maxStacks)
             throws SQLException {
         StackReader reader = new StackReader();
         Sql.query(
@@ -70,7 +69,12 @@ final class StackReader implements RowConsumer {
 
     @Override
     public void row(List<Object> row) {
-        add(number(row.get(0)), (String) row.get(1), (String) row.get(2), (String) row.get(3), number(row.get(4)),
+        add(
+                number(row.get(0)),
+                (String) row.get(1),
+                (String) row.get(2),
+                (String) row.get(3),
+                number(row.get(4)),
                 number(row.get(5)));
     }
 

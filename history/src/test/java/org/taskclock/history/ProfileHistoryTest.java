@@ -130,9 +130,7 @@ class ProfileHistoryTest {
         HistoryQueries queries = HistoryQueries.of(directory);
         for (String name : List.of("SERVICE-1", "main", "1", JVM.id())) {
             List<HistoryQueries.Program> programs = queries.programs(name, minute(0), minute(1));
-            assertThat(programs)
-                    .as(name)
-                    .containsExactly(new HistoryQueries.Program(JVM.service(), List.of(JVM.id())));
+            assertThat(programs).as(name).containsExactly(new HistoryQueries.Program(JVM.service(), List.of(JVM.id())));
         }
         assertThat(queries.programs("it's not there", minute(0), minute(1))).isEmpty();
         HistoryQueries.Program program = new HistoryQueries.Program("it's", List.of(JVM.id()));
@@ -180,7 +178,9 @@ class ProfileHistoryTest {
             assertThat(history.number("SELECT min(epoch(time)) FROM stack_cpu")).isGreaterThan(START);
             while (history.number("SELECT count(*) FROM profile_60") > 0)
                 assertThat(history.writer.trimBySize(retention)).isTrue();
-            assertThat(history.number("SELECT count(*) FROM pool_10")).as("later").isPositive();
+            assertThat(history.number("SELECT count(*) FROM pool_10"))
+                    .as("later")
+                    .isPositive();
         }
     }
 

@@ -53,8 +53,8 @@ class ProfileRowsTest {
         List<ProfileRows.Row> rows = ProfileRows.of(stacks, pools);
         for (ProfileRows.Pool pool : pools) assertThat(cpu(rows, pool.series())).isEqualTo(pool.cpuNanos());
         assertThat(rows).hasSizeLessThanOrEqualTo(ProfileRows.MAX_ROWS + pools.size());
-        assertThat(rows.stream().filter(row -> row.series() == 1)).hasSizeLessThanOrEqualTo(
-                ProfileRows.MAX_ROWS_OF_POOL + 1);
+        assertThat(rows.stream().filter(row -> row.series() == 1))
+                .hasSizeLessThanOrEqualTo(ProfileRows.MAX_ROWS_OF_POOL + 1);
         assertThat(cpu(rows, 1, HistoryProfile.OTHER)).as("the rest").isPositive();
         assertThat(rows.stream().mapToLong(ProfileRows.Row::samples).sum()).isEqualTo(5_000);
     }
@@ -63,8 +63,7 @@ class ProfileRowsTest {
     void shouldKeepTheStacksWithTheMostTime() {
         List<HistoryProfile.Stack> stacks = new ArrayList<>();
         for (int i = 1; i <= 2 * ProfileRows.MAX_ROWS_OF_POOL; i++) stacks.add(stack("a", i, "frame " + i));
-        List<ProfileRows.Row> rows =
-                ProfileRows.of(stacks, List.of(pool(1, "a", ThreadKind.JAVA, 60 * SECOND, 0)));
+        List<ProfileRows.Row> rows = ProfileRows.of(stacks, List.of(pool(1, "a", ThreadKind.JAVA, 60 * SECOND, 0)));
         assertThat(cpu(rows, 1, "frame " + ProfileRows.MAX_ROWS_OF_POOL)).isZero();
         assertThat(cpu(rows, 1, "frame " + (ProfileRows.MAX_ROWS_OF_POOL + 1))).isPositive();
     }
@@ -96,8 +95,8 @@ class ProfileRowsTest {
     void shouldAssignVirtualThreadsToTheirGroupOrElseToTheirCarriers() {
         List<HistoryProfile.Stack> stacks = List.of(virtual("request-#", 1, "a"), stack("carriers", 1, "b"));
         ProfileRows.Pool carriers = pool(1, "carriers", ThreadKind.CARRIER, 2 * SECOND, 0);
-        List<ProfileRows.Row> withAgent = ProfileRows.of(
-                stacks, List.of(carriers, pool(2, "request-#", ThreadKind.VIRTUAL, SECOND, 0)));
+        List<ProfileRows.Row> withAgent =
+                ProfileRows.of(stacks, List.of(carriers, pool(2, "request-#", ThreadKind.VIRTUAL, SECOND, 0)));
         assertThat(cpu(withAgent, 2, "a")).isEqualTo(SECOND);
         assertThat(cpu(withAgent, 1, "b")).isEqualTo(2 * SECOND);
         List<ProfileRows.Row> without = ProfileRows.of(stacks, List.of(carriers));

@@ -40,7 +40,8 @@ final class ProfileApi {
                 .stacks(call.path("id"), range.from(), range.to(), pool, MAX_STACKS)
                 .profile(0, call.path("id"), pool == null ? "all threads" : "pool " + pool, range.to(), List.of());
         if (profile.intervalNanos() == 0)
-            throw ApiException.notFound("there are no profiles of this JVM in this range: start the server with --profile");
+            throw ApiException.notFound(
+                    "there are no profiles of this JVM in this range: start the server with --profile");
         return profile;
     }
 

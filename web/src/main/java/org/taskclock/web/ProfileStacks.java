@@ -36,8 +36,7 @@ final class ProfileStacks {
     /** Returns the frames without the suffix for their type, except for the kernel: it changes as code is compiled. */
     private static List<String> frames(Profile.Stack stack, Map<String, String> names) {
         return stack.frames().stream()
-                .map(frame -> names.computeIfAbsent(
-                        frame, name -> name.endsWith(KERNEL) ? name : Profile.name(name)))
+                .map(frame -> names.computeIfAbsent(frame, name -> name.endsWith(KERNEL) ? name : Profile.name(name)))
                 .toList();
     }
 }

@@ -67,8 +67,7 @@ final class ProfiledJvm {
     private final AtomicLong usedNanos = new AtomicLong();
     private volatile boolean hasVirtualThreads;
 
-    ProfiledJvm(
-            JvmKey key, ProfileBudget budget, Clock clock, Consumer<HistoryProfile> history, Consumer<String> log) {
+    ProfiledJvm(JvmKey key, ProfileBudget budget, Clock clock, Consumer<HistoryProfile> history, Consumer<String> log) {
         this.key = key;
         this.budget = budget;
         this.clock = clock;

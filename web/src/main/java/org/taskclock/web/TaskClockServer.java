@@ -112,7 +112,15 @@ public final class TaskClockServer implements AutoCloseable {
                 : null;
         profileHistory = new ProfileApi(store, history, limits.budget());
         loop = new SamplingLoop(
-                fleet, keys, overview, channel, store, options.keepsEvidence() ? evidence : null, profiler, options, log);
+                fleet,
+                keys,
+                overview,
+                channel,
+                store,
+                options.keepsEvidence() ? evidence : null,
+                profiler,
+                options,
+                log);
         routes = new Routes(log);
         addRoutes();
         AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);

@@ -125,23 +125,28 @@ class ContinuousProfilerTest {
             String minutes = "SELECT count(DISTINCT time) FROM stack_cpu WHERE pid = " + load.pid();
             long end = System.nanoTime() + TIMEOUT_NANOS;
             while (((Number) query(minutes).get(0).get(0)).longValue() < 2) {
-                assertThat(System.nanoTime() - end).as("two profiles; log: " + server.log).isNegative();
+                assertThat(System.nanoTime() - end)
+                        .as("two profiles; log: " + server.log)
+                        .isNegative();
                 Thread.sleep(500);
             }
             hanging.signal("CONT");
             checkHistory(load.pid());
             checkApi(server, "/api/jvms/" + id);
-            assertThat(server.log).as("neither of what ended nor of what works").noneMatch(line -> line.contains(
-                    Long.toString(load.pid())));
+            assertThat(server.log)
+                    .as("neither of what ended nor of what works")
+                    .noneMatch(line -> line.contains(Long.toString(load.pid())));
         }
     }
 
     /** The rows of each pool and minute add up to what was measured, and the shares of methods are right. */
     private void checkHistory(long pid) throws Exception {
-        for (List<Object> row : query("SELECT pool, minute, p.cpu, s.cpu FROM (SELECT pool, time_bucket(INTERVAL 1 MINUTE,"
-                + " time) AS minute, sum(cpu_ns) AS cpu FROM pool_cpu WHERE pid = " + pid + " GROUP BY ALL) p JOIN"
-                + " (SELECT pool, time AS minute, sum(cpu_ns) AS cpu FROM stack_cpu WHERE pid = " + pid
-                + " GROUP BY ALL) s USING (pool, minute)"))
+        for (List<Object> row :
+                query("SELECT pool, minute, p.cpu, s.cpu FROM (SELECT pool, time_bucket(INTERVAL 1 MINUTE,"
+                        + " time) AS minute, sum(cpu_ns) AS cpu FROM pool_cpu WHERE pid = " + pid
+                        + " GROUP BY ALL) p JOIN"
+                        + " (SELECT pool, time AS minute, sum(cpu_ns) AS cpu FROM stack_cpu WHERE pid = " + pid
+                        + " GROUP BY ALL) s USING (pool, minute)"))
             assertThat(row.get(2)).as("%s", row).isEqualTo(row.get(3));
         Map<String, Double> seconds = new HashMap<>();
         for (List<Object> row : query("SELECT pool || ' ' || method, sum(total_ns) / 1e9 FROM method_cpu WHERE pid = "
@@ -157,16 +162,19 @@ class ContinuousProfilerTest {
         JsonObject all = server.json(jvm + "/methods?" + range).getAsJsonObject();
         assertThat(all.get("seconds").getAsInt()).isGreaterThanOrEqualTo(120);
         assertThat(names(all)).contains(HOT, WARM, OTHER);
-        JsonObject pool = server.json(jvm + "/methods?" + range + "&pool=other-%23").getAsJsonObject();
+        JsonObject pool =
+                server.json(jvm + "/methods?" + range + "&pool=other-%23").getAsJsonObject();
         assertThat(names(pool)).contains(OTHER).doesNotContain(HOT);
-        JsonObject change = server.json(jvm + "/methods?" + range + "&" + range.replace("=", "2=")).getAsJsonObject();
+        JsonObject change = server.json(jvm + "/methods?" + range + "&" + range.replace("=", "2="))
+                .getAsJsonObject();
         for (JsonElement method : change.getAsJsonArray("methods")) {
             JsonObject same = method.getAsJsonObject();
             assertThat(same.get("self2")).isEqualTo(same.get("self"));
         }
         HttpResponse<String> flame = server.get(jvm + "/flame?" + range);
         assertThat(flame.statusCode()).isEqualTo(200);
-        assertThat(flame.headers().firstValue("Content-Security-Policy").orElseThrow()).contains("sandbox");
+        assertThat(flame.headers().firstValue("Content-Security-Policy").orElseThrow())
+                .contains("sandbox");
         assertThat(flame.body()).contains("hot");
         assertThat(server.get(jvm + "/methods?from=1000&to=2000").statusCode()).isEqualTo(404);
         assertThat(JsonParser.parseString(server.get("/api/info").body())
@@ -179,7 +187,8 @@ class ContinuousProfilerTest {
     private static List<String> names(JsonObject methods) {
         JsonArray all = methods.getAsJsonArray("methods");
         List<String> names = new ArrayList<>();
-        for (JsonElement method : all) names.add(method.getAsJsonObject().get("method").getAsString());
+        for (JsonElement method : all)
+            names.add(method.getAsJsonObject().get("method").getAsString());
         return names;
     }
 

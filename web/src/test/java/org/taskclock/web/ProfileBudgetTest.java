@@ -11,7 +11,8 @@ class ProfileBudgetTest {
     private static final long MILLI = 1_000_000;
 
     /** Returns the share of one core that profiles cost which take a time to start, and another for each sample. */
-    private static double share(ProfileBudget budget, long startNanos, double cores, long nanosPerSample, int profiles) {
+    private static double share(
+            ProfileBudget budget, long startNanos, double cores, long nanosPerSample, int profiles) {
         double cost = 0;
         double time = 0;
         for (int i = 0; i < profiles; i++) {

@@ -53,8 +53,8 @@ public record Profile(
      * Equal stacks of one thread.
      *
      * @param pool as in {@link org.taskclock.monitor.usage.ThreadUsage#pool}
-     * @param thread its name; "(virtual threads)", followed by the name of their group, and "(ended threads)" stand
-     *     for all of these in the pool
+     * @param thread its name; "(virtual threads)", followed by the name of their group, and "(ended threads)" stand for
+     *     all of these in the pool
      * @param tid as in {@link org.taskclock.monitor.usage.ThreadUsage#tid}; 0 if unknown
      * @param mode {@link #USER} or {@link #KERNEL}; empty if unknown
      * @param frames outermost first. As in async-profiler's collapsed stacks, a suffix gives the type of a frame:

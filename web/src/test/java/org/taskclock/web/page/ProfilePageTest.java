@@ -91,7 +91,8 @@ class ProfilePageTest {
         page.keyboard().press("Escape");
         openProfile(page, "after.txt", "main_[j];same_[j] 5\nmain_[j];" + HOSTILE + " 5\n");
         Frame frame = flameGraph(page);
-        assertThat(frame.evaluate("levels.flat().map(one => one.title).join('\\n')").toString())
+        assertThat(frame.evaluate("levels.flat().map(one => one.title).join('\\n')")
+                        .toString())
                 .contains(HOSTILE, "same");
         assertThat(frame.evaluate("document.documentElement.classList.contains('dark')"))
                 .isEqualTo(scheme == ColorScheme.DARK);
