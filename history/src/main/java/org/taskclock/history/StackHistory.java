@@ -17,7 +17,11 @@ import org.taskclock.monitor.profile.Profile;
 public record StackHistory(Duration profiled, List<Stack> stacks) {
     private static final String SOURCE = "history";
 
-    /** @param frames outermost first, see {@link HistoryProfile} */
+    /**
+     * The CPU time of a pool in one stack.
+     *
+     * @param frames outermost first, see {@link HistoryProfile}
+     */
     public record Stack(String pool, String kind, List<String> frames, long cpuNanos, long samples) {}
 
     /** Returns the stacks of the pool with a name, or else of those that contain it, ignoring case. */
