@@ -49,7 +49,7 @@ final class ProfileApi {
     void methods(Call call) throws ApiException, IOException {
         int limit = call.number("limit", DEFAULT_METHODS, 1, MAX_METHODS);
         boolean isComparison = call.parameter("from2") != null || call.parameter("to2") != null;
-        RequestBudget.Share share = budget.take(call, (isComparison ? 2 : 1) * MAX_STACKS * BYTES_PER_STACK);
+        RequestBudget.Share share = budget.take(call, BYTES_PER_STACK * MAX_STACKS * (isComparison ? 2 : 1));
         Profile profile = read(call, history.range(call));
         byte[] json;
         if (isComparison) {
@@ -107,7 +107,7 @@ final class ProfileApi {
 
     /** Sends a flame graph, which begins with the pools. */
     void flame(Call call) throws ApiException, IOException {
-        RequestBudget.Share share = budget.take(call, MAX_STACKS * BYTES_PER_STACK);
+        RequestBudget.Share share = budget.take(call, BYTES_PER_STACK * MAX_STACKS);
         String collapsed = read(call, history.range(call)).collapsed();
         share.keep(2L * collapsed.length());
         FlameGraphResponse.send(call, budget, collapsed);
