@@ -11,24 +11,25 @@ import org.taskclock.monitor.profile.Profile;
 
 /** The formats of a file with a profile, and the suffixes by which they are chosen. */
 enum ProfileFormat {
-    HTML(".html", ".htm"),
-    COLLAPSED(".collapsed", ".txt"),
-    PPROF(".pb.gz", ".pprof"),
-    JSON(".json");
+    HTML("html?"),
+    COLLAPSED("collapsed|txt"),
+    PPROF("pb\\.gz|pprof"),
+    JSON("json");
 
     static final String SUFFIXES = ".html, .collapsed or .txt, .pb.gz or .pprof, or .json";
 
-    private final List<String> suffixes;
+    /** A regular expression. */
+    private final String suffix;
 
-    ProfileFormat(String... suffixes) {
-        this.suffixes = List.of(suffixes);
+    ProfileFormat(String suffix) {
+        this.suffix = suffix;
     }
 
     /** Returns the format of a file; null if its suffix is unknown. Standard output gets a page. */
     static ProfileFormat of(Path file) {
         String name = file.toString();
         if (name.equals("-")) return HTML;
-        for (ProfileFormat format : values()) if (format.suffixes.stream().anyMatch(name::endsWith)) return format;
+        for (ProfileFormat format : values()) if (name.matches("(?s).*\\.(" + format.suffix + ")")) return format;
         return null;
     }
 

@@ -85,7 +85,7 @@ final class ReportCommand implements Callable<Integer> {
             return Main.OK;
         }
         try {
-            write(output, page.getBytes(StandardCharsets.UTF_8)); // writeString rejects unpaired surrogates
+            write(output, page);
         } catch (IOException e) {
             return Main.fail(
                     "report: " + output + ": " + RecordCommand.describe(e) + ": choose another file with -o",
@@ -107,6 +107,10 @@ final class ReportCommand implements Callable<Integer> {
         } catch (UncheckedIOException e) {
             throw e.getCause(); // from iterating over the intervals
         }
+    }
+
+    static void write(Path output, String text) throws IOException {
+        write(output, text.getBytes(StandardCharsets.UTF_8)); // writeString rejects unpaired surrogates
     }
 
     /** Writes a file, replacing it atomically. */
