@@ -120,6 +120,7 @@ class ContinuousProfilerTest {
             String id = server.awaitJvm(load.pid()).get("id").getAsString();
             server.awaitJvm(ending.pid());
             server.awaitJvm(hanging.pid());
+            server.await(() -> server.get("/-/ready").statusCode() == 200 ? true : null);
             ending.end();
             hanging.signal("STOP");
             String minutes = "SELECT count(DISTINCT time) FROM stack_cpu WHERE pid = " + load.pid();
