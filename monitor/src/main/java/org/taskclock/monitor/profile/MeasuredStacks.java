@@ -183,7 +183,9 @@ final class MeasuredStacks {
     }
 
     /** Returns a name for all virtual threads of a group, such as "(virtual threads) request-#". */
-    private static String virtual(StackSource.Sample sample) {
+    private String virtual(StackSource.Sample sample) {
+        // A carrier that mounts or unmounts one.
+        if (byJavaId.containsKey(sample.javaId())) return sample.thread();
         return sample.thread().isEmpty() ? VIRTUAL : VIRTUAL + " " + PoolName.of(sample.thread());
     }
 
