@@ -259,7 +259,7 @@ final class ApiTest {
         assertThat(check("GET", "/api/profiles/{id}/collapsed", 200, id + "/collapsed", null))
                 .contains("LoadProgram.");
         assertThat(check("GET", "/api/profiles/{id}/flame", 200, id + "/flame", null))
-                .contains("LoadProgram.");
+                .contains("LoadProgram");
         check("GET", "/api/profiles/{id}/flame", 200, id + "/flame?base=p1", null);
         assertThat(check("GET", "/api/profiles/{id}/compare", 200, id + "/compare?base=p1", null))
                 .contains("LoadProgram.");

@@ -128,7 +128,7 @@ public record ProfileFile(String source, List<String> notes, CollapsedStacks sta
         } catch (ProfileException e) {
             out.println(e.getMessage());
         } catch (IOException e) {
-            out.println("it is damaged: " + e.getMessage());
+            out.println("it cannot be read: " + e.getMessage());
         } catch (OutOfMemoryError | StackOverflowError e) {
             out.println("reading it takes too much memory");
         }
@@ -167,7 +167,7 @@ public record ProfileFile(String source, List<String> notes, CollapsedStacks sta
             if (!stacks.isEmpty()) return of("JFR (jdk.CPUTimeSample)", stacks);
             stacks = CollapsedStacks.of(JfrSamples.read(file, false, PERIOD_NANOS));
             if (!stacks.isEmpty()) return of("JFR (jdk.ExecutionSample)", stacks);
-        } catch (ProfileException e) {
+        } catch (IOException e) {
             throw new ProfileException("it is a damaged JFR recording");
         }
         throw new ProfileException("the JFR recording has no execution or CPU-time samples");

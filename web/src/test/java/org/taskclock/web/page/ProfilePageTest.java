@@ -89,7 +89,7 @@ class ProfilePageTest {
         page.navigate(BROWSER.server().url());
         openProfile(page, "before.collapsed", "main_[j];same_[j] 50\nmain_[j];old_[j] 50\n");
         page.keyboard().press("Escape");
-        openProfile(page, "after.txt", "main_[j];same_[j] 5\nmain_[j];" + HOSTILE + " 5\n");
+        openProfile(page, "after.txt", "main_[j];same_[j] 2\nmain_[j];" + HOSTILE + " 8\n");
         Frame frame = flameGraph(page);
         assertThat(frame.evaluate("levels.flat().map(one => one.title).join('\\n')")
                         .toString())
@@ -104,11 +104,11 @@ class ProfilePageTest {
         page.locator("dialog select").selectOption(before);
         page.locator("dialog th:text-is('CHANGE')").first().waitFor();
         assertThat(page.locator("dialog tbody tr").first().textContent())
-                .isEqualTo("0.050.0+50.00.050.0+50.0" + HOSTILE);
+                .isEqualTo("0.080.0+80.00.080.0+80.0" + HOSTILE);
         assertThat(page.locator("dialog tbody tr:has(th:text-is('old'))").textContent())
                 .isEqualTo("50.00.0\u221250.050.00.0\u221250.0old");
         Frame difference = page.locator("dialog iframe").elementHandle().contentFrame();
-        difference.waitForFunction("() => maxdiff === 5 && canvasWidth > 100");
+        difference.waitForFunction("() => maxdiff === 3 && canvasWidth > 100");
         // In the width of a phone, only the table scrolls.
         assertThat((boolean) page.evaluate("() => document.querySelector('dialog').scrollWidth"
                         + " <= document.querySelector('dialog').clientWidth"))
