@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 class PerfEventsTest {
     /** Returns whether a process with one thread and three open files may be sampled. */
     private static boolean fitsLimits(String limits) throws Exception {
-        Process process = new ProcessBuilder("sh", "-c", limits + "; exec sleep 60").start();
+        Process process = new ProcessBuilder("bash", "-c", limits + "; exec sleep 60").start();
         try {
             Path name = Path.of("/proc/" + process.pid() + "/comm");
             while (!Files.readString(name).equals("sleep\n")) Thread.sleep(1);
