@@ -3,6 +3,7 @@
 package org.taskclock.history;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -12,13 +13,16 @@ import org.taskclock.metrics.ThreadKind;
 
 /**
  * Divides the CPU time that each pool used in a minute among the stacks that were sampled in it, so that it adds up to
- * the nanosecond. To limit the size, only the stacks with the most CPU time are kept; the rest of a pool is one row.
+ * the nanosecond. To limit the size, only the stacks with the most CPU time are kept; of others, only the method.
  */
 final class ProfileRows {
     /** In a minute, of one JVM. A row takes about ten bytes. */
-    static final int MAX_ROWS = 100;
+    static final int MAX_ROWS = 80;
 
     static final int MAX_ROWS_OF_POOL = 50;
+
+    /** Methods of other stacks. */
+    static final int MAX_METHODS = 40;
 
     private static final String KERNEL = "_[k]";
 
@@ -116,22 +120,42 @@ final class ProfileRows {
         }
     }
 
-    /** Returns the rows with the most CPU time, and for each pool that has more, one for the rest. */
+    /** Returns the rows with the most CPU time, then what others have by method, and the rest of each pool. */
     private List<Row> limited() {
-        rows.sort(Comparator.comparingLong(Row::cpuNanos).reversed());
         List<Row> kept = new ArrayList<>();
         Map<Integer, Integer> counts = new HashMap<>();
-        Map<Integer, Row> rest = new LinkedHashMap<>();
-        for (Row row : rows) {
-            boolean isKept = kept.size() < MAX_ROWS && counts.merge(row.series, 1, Integer::sum) <= MAX_ROWS_OF_POOL;
-            if (isKept) kept.add(row);
-            else
-                rest.merge(
-                        row.series,
-                        new Row(row.series, List.of(HistoryProfile.OTHER), row.cpuNanos, row.samples),
-                        (a, b) -> new Row(a.series, a.frames, a.cpuNanos + b.cpuNanos, a.samples + b.samples));
+        Map<List<Object>, Row> methods = new LinkedHashMap<>();
+        for (Row row : sorted(rows)) {
+            boolean isSmall = row.frames.size() == 1;
+            if (isSmall || (kept.size() < MAX_ROWS && counts.merge(row.series, 1, Integer::sum) <= MAX_ROWS_OF_POOL))
+                kept.add(row);
+            else merge(methods, row, method(row.frames));
+        }
+        Map<List<Object>, Row> rest = new LinkedHashMap<>();
+        int count = 0;
+        for (Row row : sorted(methods.values())) {
+            if (count++ < MAX_METHODS) kept.add(row);
+            else merge(rest, row, List.of(HistoryProfile.OTHER));
         }
         kept.addAll(rest.values());
         return kept;
+    }
+
+    private static List<Row> sorted(Collection<Row> rows) {
+        return rows.stream()
+                .sorted(Comparator.comparingLong(Row::cpuNanos).reversed())
+                .toList();
+    }
+
+    private static void merge(Map<List<Object>, Row> rows, Row row, List<String> frames) {
+        rows.merge(
+                List.of(row.series, frames),
+                new Row(row.series, frames, row.cpuNanos, row.samples),
+                (a, b) -> new Row(a.series, frames, a.cpuNanos + b.cpuNanos, a.samples + b.samples));
+    }
+
+    /** Returns the stack that stands for all stacks of a method whose callers are not kept. */
+    static List<String> method(List<String> frames) {
+        return List.of(HistoryProfile.OTHER, frames.get(frames.size() - 1));
     }
 }

@@ -17,7 +17,16 @@ final class ProfileWriter {
     /** Unused stacks are deleted after so much recorded time, because looking for them reads all rows. */
     private static final long CLEANING_SECONDS = 86_400;
 
-    private record Row(int time, int series, int stack, long cpuNanos, long samples) {}
+    /** Similar values next to each other compress better. */
+    private static final Comparator<List<Integer>> ORDER = Comparator.comparing((List<Integer> row) -> row.get(0))
+            .thenComparing(row -> row.get(1))
+            .thenComparing(row -> row.get(2));
+
+    private record Row(int time, int series, int stack, long cpuNanos, long samples) {
+        Row plus(Row other) {
+            return new Row(time, series, stack, cpuNanos + other.cpuNanos, samples + other.samples);
+        }
+    }
 
     private final DuckDBConnection connection;
     private final StackKeys stacks;
@@ -36,25 +45,24 @@ final class ProfileWriter {
      * @param jvm the number of the JVM
      */
     void write(HistoryProfile profile, int jvm) throws SQLException {
-        List<Row> rows = new ArrayList<>();
         // Makes the driver begin a transaction, which appenders do not.
         Map<Integer, List<ProfileRows.Pool>> minutes = pools(profile, jvm);
+        stacks.makeRoom(jvm, minutes.size());
+        Map<List<Integer>, Row> rows = new TreeMap<>(ORDER);
         int given = 0;
         for (Map.Entry<Integer, List<ProfileRows.Pool>> minute : minutes.entrySet()) {
             int until = given + 1;
             for (ProfileRows.Row row : ProfileRows.of(profile.stacks(), minute.getValue())) {
                 long samples = row.samples() * until / minutes.size() - row.samples() * given / minutes.size();
-                int stack = stacks.number(row.frames());
-                rows.add(new Row(minute.getKey(), row.series(), stack, row.cpuNanos(), samples));
+                int stack = stacks.number(jvm, row.frames());
+                Row added = new Row(minute.getKey(), row.series(), stack, row.cpuNanos(), samples);
+                rows.merge(List.of(added.time, added.series, stack), added, Row::plus);
             }
             given = until;
         }
-        // Similar values next to each other compress better.
-        rows.sort(
-                Comparator.comparingInt(Row::time).thenComparingInt(Row::series).thenComparingInt(Row::stack));
         RowAppender appender = new RowAppender(connection, 0, 0, 0);
         stacks.append(appender);
-        appender.append("profile_60", rows, (out, row) -> out.append(row.time)
+        appender.append("profile_60", List.copyOf(rows.values()), (out, row) -> out.append(row.time)
                 .append(jvm)
                 .append(row.series)
                 .append(row.stack)

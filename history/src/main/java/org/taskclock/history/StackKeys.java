@@ -10,13 +10,19 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** The numbers that stand for stacks in the rows. Equal stacks, also of different JVMs, are stored once. */
 final class StackKeys {
-    /** Further stacks are combined. Each takes about 60 bytes here. */
-    static final int MAX_STACKS = 100_000;
+    /** Those that were not used for the longest time are forgotten. Each takes about 100 bytes here. */
+    static final int MAX_STACKS = 50_000;
+
+    /** How many new stacks of a JVM are stored at first, and then in each minute. A stack takes about 150 bytes. */
+    static final int MAX_NEW = 1_000;
+
+    static final int NEW_PER_MINUTE = 4;
 
     /** Further frames of a stack, the outermost, are omitted. */
     static final int MAX_FRAMES = 200;
@@ -26,7 +32,17 @@ final class StackKeys {
     private record NewStack(int stack, long hash, List<String> frames) {}
 
     /** By a part of a SHA-256 hash. Collisions of 64 bits are not expected. */
-    private final Map<Long, Integer> numbers = new HashMap<>();
+    private final Map<Long, Integer> numbers = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Integer> eldest) {
+            return size() > MAX_STACKS;
+        }
+    };
+
+    /** How many new stacks of a JVM may still be stored. */
+    private final Map<Integer, Integer> room = new HashMap<>();
 
     private int last;
     private final List<NewStack> added = new ArrayList<>();
@@ -50,16 +66,25 @@ final class StackKeys {
                     numbers.put(row.getLong(2), row.getInt(1));
                     last = Math.max(last, row.getInt(1));
                 },
-                "SELECT stack, hash FROM stack_key");
+                "SELECT stack, hash FROM stack_key ORDER BY stack");
     }
 
-    /** Returns the number of a stack. */
-    int number(List<String> frames) {
+    /** Makes room for new stacks of a JVM in the next minutes. */
+    void makeRoom(int jvm, int minutes) {
+        room.compute(jvm, (key, left) -> left == null ? MAX_NEW : Math.min(MAX_NEW, left + minutes * NEW_PER_MINUTE));
+    }
+
+    /** Returns the number of a stack, or if there is no room for it, of the one that stands for its method. */
+    int number(int jvm, List<String> frames) {
         List<String> kept = limited(frames);
         long hash = hash(kept);
         Integer known = numbers.get(hash);
         if (known != null) return known;
-        if (numbers.size() >= MAX_STACKS && !kept.equals(REST)) return number(REST);
+        if (kept.size() > 2) {
+            int left = room.getOrDefault(jvm, 0);
+            if (left == 0) return number(jvm, ProfileRows.method(kept));
+            room.put(jvm, left - 1);
+        }
         numbers.put(hash, ++last);
         added.add(new NewStack(last, hash, kept));
         return last;

@@ -52,9 +52,9 @@ class ProfileRowsTest {
                 pool(3, "pool-2", ThreadKind.JAVA, 6_000 * SECOND + 1, 0));
         List<ProfileRows.Row> rows = ProfileRows.of(stacks, pools);
         for (ProfileRows.Pool pool : pools) assertThat(cpu(rows, pool.series())).isEqualTo(pool.cpuNanos());
-        assertThat(rows).hasSizeLessThanOrEqualTo(ProfileRows.MAX_ROWS + pools.size());
+        assertThat(rows).hasSizeLessThanOrEqualTo(ProfileRows.MAX_ROWS + ProfileRows.MAX_METHODS + pools.size());
         assertThat(rows.stream().filter(row -> row.series() == 1))
-                .hasSizeLessThanOrEqualTo(ProfileRows.MAX_ROWS_OF_POOL + 1);
+                .hasSizeLessThanOrEqualTo(ProfileRows.MAX_ROWS_OF_POOL + ProfileRows.MAX_METHODS + 1);
         assertThat(cpu(rows, 1, HistoryProfile.OTHER)).as("the rest").isPositive();
         assertThat(rows.stream().mapToLong(ProfileRows.Row::samples).sum()).isEqualTo(5_000);
     }
@@ -62,10 +62,17 @@ class ProfileRowsTest {
     @Test
     void shouldKeepTheStacksWithTheMostTime() {
         List<HistoryProfile.Stack> stacks = new ArrayList<>();
-        for (int i = 1; i <= 2 * ProfileRows.MAX_ROWS_OF_POOL; i++) stacks.add(stack("a", i, "frame " + i));
+        for (int i = 1; i <= 2 * ProfileRows.MAX_ROWS_OF_POOL; i++) stacks.add(stack("a", i, "run", "method " + i));
         List<ProfileRows.Row> rows = ProfileRows.of(stacks, List.of(pool(1, "a", ThreadKind.JAVA, 60 * SECOND, 0)));
-        assertThat(cpu(rows, 1, "frame " + ProfileRows.MAX_ROWS_OF_POOL)).isZero();
-        assertThat(cpu(rows, 1, "frame " + (ProfileRows.MAX_ROWS_OF_POOL + 1))).isPositive();
+        String last = "method " + (ProfileRows.MAX_ROWS_OF_POOL + 1);
+        assertThat(cpu(rows, 1, "run", last)).isPositive();
+        String next = "method " + ProfileRows.MAX_ROWS_OF_POOL;
+        assertThat(cpu(rows, 1, "run", next)).isZero();
+        assertThat(cpu(rows, 1, HistoryProfile.OTHER, next))
+                .as("without its callers")
+                .isPositive();
+        assertThat(cpu(rows, 1, HistoryProfile.OTHER, "method 1")).isZero();
+        assertThat(cpu(rows, 1, HistoryProfile.OTHER)).isPositive();
     }
 
     @Test
