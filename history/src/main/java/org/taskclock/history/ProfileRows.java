@@ -16,13 +16,13 @@ import org.taskclock.metrics.ThreadKind;
  * the nanosecond. To limit the size, only the stacks with the most CPU time are kept; of others, only the method.
  */
 final class ProfileRows {
-    /** In a minute, of one JVM. A row takes about ten bytes. */
-    static final int MAX_ROWS = 80;
+    /** In a minute, of one JVM. A row takes about 13 bytes, so 20 JVMs take at most about 50 MB a day. */
+    static final int MAX_ROWS = 60;
 
-    static final int MAX_ROWS_OF_POOL = 50;
+    static final int MAX_ROWS_OF_POOL = 40;
 
     /** Methods of other stacks. */
-    static final int MAX_METHODS = 40;
+    static final int MAX_METHODS = 30;
 
     private static final String KERNEL = "_[k]";
 

@@ -19,8 +19,8 @@ final class StackKeys {
     /** Those that were not used for the longest time are forgotten. Each takes about 100 bytes here. */
     static final int MAX_STACKS = 50_000;
 
-    /** How many new stacks of a JVM are stored at first, and then in each minute. A stack takes about 150 bytes. */
-    static final int MAX_NEW = 1_000;
+    /** How many new stacks of a JVM are stored at first, and then in each minute. A stack takes about 100 bytes. */
+    static final int MAX_NEW = 500;
 
     static final int NEW_PER_MINUTE = 4;
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -181,6 +182,33 @@ class ProfileHistoryTest {
             assertThat(history.number("SELECT count(*) FROM pool_10"))
                     .as("later")
                     .isPositive();
+        }
+    }
+
+    @Test
+    void shouldLimitNewStacksWithoutLosingTime() throws SQLException, HistoryException {
+        int minutes = 20;
+        try (StepwiseHistory history = new StepwiseHistory(directory)) {
+            fill(history, minutes);
+            for (int minute = 0; minute < minutes; minute++) {
+                List<HistoryProfile.Stack> stacks = new ArrayList<>();
+                for (int i = 0; i < ProfileRows.MAX_ROWS; i++)
+                    stacks.add(new HistoryProfile.Stack(
+                            "a", false, List.of("run", "minute " + minute + " " + i, "leaf " + i % 3), 1, 1));
+                history.writer.write(new HistoryProfile(JVM, minute(minute), minute(minute + 1), stacks));
+            }
+            long kept = history.number("SELECT count(*) FROM stack_key WHERE len(frames) > 2");
+            assertThat(kept)
+                    .isBetween((long) StackKeys.MAX_NEW, StackKeys.MAX_NEW + minutes * (long) StackKeys.NEW_PER_MINUTE);
+            assertThat(history.number("SELECT sum(cpu_ns) FROM stack_cpu WHERE pool = 'a'"))
+                    .isEqualTo(minutes * 60 * 40 * MILLION);
+            assertThat(history.number(
+                            "SELECT count(*) FROM stack_cpu WHERE frames[1] = '[other]' AND frames[2] LIKE 'leaf %'"))
+                    .as("methods without their callers, each once in a minute")
+                    .isBetween(1L, 3L * minutes);
+            assertThat(history.number("SELECT sum(self_ns) FROM method_cpu WHERE method LIKE 'leaf %'"))
+                    .as("the time of methods themselves")
+                    .isEqualTo(minutes * 60 * 40 * MILLION);
         }
     }
 
