@@ -201,14 +201,14 @@ class ProfileHistoryTest {
             assertThat(kept)
                     .isBetween((long) StackKeys.MAX_NEW, StackKeys.MAX_NEW + minutes * (long) StackKeys.NEW_PER_MINUTE);
             assertThat(history.number("SELECT sum(cpu_ns) FROM stack_cpu WHERE pool = 'a'"))
-                    .isEqualTo(minutes * 60 * 40 * MILLION);
+                    .isEqualTo(60 * 40 * MILLION * minutes);
             assertThat(history.number(
                             "SELECT count(*) FROM stack_cpu WHERE frames[1] = '[other]' AND frames[2] LIKE 'leaf %'"))
                     .as("methods without their callers, each once in a minute")
                     .isBetween(1L, 3L * minutes);
             assertThat(history.number("SELECT sum(self_ns) FROM method_cpu WHERE method LIKE 'leaf %'"))
                     .as("the time of methods themselves")
-                    .isEqualTo(minutes * 60 * 40 * MILLION);
+                    .isEqualTo(60 * 40 * MILLION * minutes);
         }
     }
 
