@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -52,6 +53,7 @@ final class OtlpClient {
                 gzip.write(OtlpProfile.of(profile));
             }
             HttpResponse<byte[]> response = HttpClient.newBuilder()
+                    .version(HttpClient.Version.HTTP_1_1) // without a request to upgrade
                     .connectTimeout(TIMEOUT)
                     .build()
                     .send(
@@ -62,6 +64,8 @@ final class OtlpClient {
                 throw new CommandException(Main.FAILED, option + "HTTP status " + response.statusCode());
             if (response.body().length > EMPTY_PARTIAL_SUCCESS)
                 throw new CommandException(Main.FAILED, option + "the receiver rejected a part of the profile");
+        } catch (ConnectException e) {
+            throw new CommandException(Main.FAILED, option + "cannot connect"); // it has no message
         } catch (IOException e) {
             throw new CommandException(Main.FAILED, option + (e.getMessage() == null ? e : e.getMessage()));
         } catch (InterruptedException e) {

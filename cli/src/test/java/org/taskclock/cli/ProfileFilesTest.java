@@ -94,6 +94,9 @@ class ProfileFilesTest {
             assertThat(refused.exitCode()).isEqualTo(Main.FAILED);
             assertThat(refused.err()).isEqualTo("taskclock: --otlp " + url + ": HTTP status 401\n");
             assertThat(refused.out()).contains("source: "); // not lost
+            receiver.stop(0);
+            assertThat(profile(target, "--for", "200ms", "--otlp", url).err())
+                    .isEqualTo("taskclock: --otlp " + url + ": cannot connect\n");
         } finally {
             receiver.stop(0);
         }

@@ -112,16 +112,26 @@ final class AsyncProfilerSource implements StackSource {
                 if (status.contains("is running")) throw alreadyRunning();
             }
             running = true;
-            // async-profiler uses a timer if perf_events are not permitted.
-            if (PerfEvents.fitsLimitsOf(pid)) start("cpu");
-            else start("ctimer");
-            usesPerfEvents = PerfEvents.areUsedBy(pid);
+            if (!PerfEvents.fitsLimitsOf(pid) || !startWithPerfEvents()) start("ctimer");
         } catch (ProfileException e) {
             running = false; // it has refused
             throw e;
         } finally {
             delete();
         }
+    }
+
+    /** Returns false if nothing has started. If perf_events are not permitted, async-profiler uses a timer. */
+    private boolean startWithPerfEvents() throws IOException {
+        try {
+            start("cpu");
+        } catch (BusyException e) {
+            throw e;
+        } catch (ProfileException e) {
+            return false;
+        }
+        usesPerfEvents = PerfEvents.areUsedBy(pid);
+        return true;
     }
 
     private void start(String event) throws IOException {

@@ -183,4 +183,22 @@ class MeasuredStacksTest {
                 .contains(
                         new Profile.Stack("a-long-pool-thread-#", "a-long-pool-thread-1", 5, "", List.of("a"), 1, 300));
     }
+
+    /** Its pool is known only from its samples. */
+    @Test
+    void shouldCountAThreadOfAPoolWhoseNameIsIncomplete() throws Exception {
+        ThreadUsage unnamed = ThreadUsage.of(1, 5, "a-long-pool-thr", ThreadKind.JAVA)
+                .truncated(true)
+                .cpu(300, 300)
+                .build();
+        MeasuredStacks measured = scale(
+                ProfileSelection.pool("a-long-pool-thread-#"),
+                List.of(thread(4, "a-long-pool-thread-2", 100), unnamed),
+                400,
+                List.of(new StackSource.Sample("a-long-pool-thread-1", 5, 0, List.of("a"), 1, 10 * MILLISECOND)));
+        assertThat(measured.cpuNanos()).isEqualTo(400);
+        assertThat(measured.stacks())
+                .contains(
+                        new Profile.Stack("a-long-pool-thread-#", "a-long-pool-thread-1", 5, "", List.of("a"), 1, 300));
+    }
 }

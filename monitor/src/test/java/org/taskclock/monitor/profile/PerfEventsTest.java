@@ -28,7 +28,7 @@ class PerfEventsTest {
     @Timeout(60)
     void shouldUseAtMostHalfOfTheLimits() throws Exception {
         assertThat(fitsLimits(":")).isTrue();
-        assertThat(fitsLimits("ulimit -n 8")).isTrue();
+        assertThat(fitsLimits("ulimit -n 12")).isTrue();
         assertThat(fitsLimits("ulimit -n 7")).isFalse();
         assertThat(fitsLimits("ulimit -i 0")).as("without queued signals").isFalse();
         assertThat(PerfEvents.fitsLimitsOf(999_999_999)).isFalse();

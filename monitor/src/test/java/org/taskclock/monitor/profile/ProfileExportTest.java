@@ -120,9 +120,17 @@ class ProfileExportTest {
                 .containsExactly(List.of(3L), List.of(1L), List.of(0L));
         assertThat(attributes(dictionary, cpu.getSamples(0).getAttributeIndicesList()))
                 .isEqualTo(Map.of(
-                        "thread.name", "http-1", "thread.id", 12L, "taskclock.pool", "http-#", "cpu.mode", "kernel"));
+                        "thread.name",
+                        "http-1",
+                        "thread.id",
+                        12L,
+                        "jvm.thread.pool.name",
+                        "http-#",
+                        "cpu.mode",
+                        "system"));
         assertThat(attributes(dictionary, cpu.getSamples(1).getAttributeIndicesList()))
-                .isEqualTo(Map.of("thread.name", "http-\u00e4;2", "taskclock.pool", "http-#", "cpu.mode", "user"));
+                .isEqualTo(
+                        Map.of("thread.name", "http-\u00e4;2", "jvm.thread.pool.name", "http-#", "cpu.mode", "user"));
         assertThat(frames(dictionary, cpu.getSamples(0)))
                 .containsExactly(
                         "ksys_write {profile.frame.type=kernel}",

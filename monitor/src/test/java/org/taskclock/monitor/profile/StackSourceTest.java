@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -94,6 +95,21 @@ class StackSourceTest {
             source.abort();
             source.abort();
             assertThat(stops).hasValue(2);
+        }
+    }
+
+    @Test
+    void shouldUseATimerIfPerfEventsFail() throws Exception {
+        try (FakeJvm jvm =
+                new FakeJvm(request -> request.contains("event=cpu") ? "return code: 200" : "return code: 0")) {
+            Path library = Path.of("/libasyncProfiler.so");
+            AsyncProfilerSource source =
+                    new AsyncProfilerSource(jvm.pid(), jvm.client(), library, library, 10_000_000, 60);
+            source.start();
+            for (String command : List.of("status", "event=cpu", "event=ctimer"))
+                assertThat(jvm.nextRequest()).contains(command);
+            assertThat(source.description()).isEqualTo("async-profiler (ctimer)");
+            source.abort();
         }
     }
 }
