@@ -46,7 +46,10 @@ final class ProfileJson {
             double coveredPercent,
             List<String> notes,
             List<Method> methods,
+            List<SystemCall> systemCalls,
             List<Stack> stacks) {}
+
+    private record SystemCall(String name, long cpuNanos, double percent) {}
 
     static String of(Profile profile) {
         List<Method> methods = profile.methods().stream()
@@ -74,6 +77,10 @@ final class ProfileJson {
                         profile.coveredPercent(),
                         profile.notes(),
                         methods,
+                        profile.systemCalls().stream()
+                                .map(call -> new SystemCall(
+                                        call.name(), call.totalNanos(), profile.percent(call.totalNanos())))
+                                .toList(),
                         stacks))
                 + "\n";
     }

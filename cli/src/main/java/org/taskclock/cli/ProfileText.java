@@ -43,6 +43,8 @@ final class ProfileText {
                 percentOfCore(profile, profile.cpuNanos() - profile.userNanos()));
         lines.add(profile.userNanos() < 0 ? cpu : cpu + parts);
         lines.add(source(profile));
+        String calls = profile.describeSystemCalls();
+        if (!calls.isEmpty()) lines.add("system calls: " + CellFormat.sanitize(calls));
         for (String note : profile.notes()) lines.add("note: " + CellFormat.sanitize(note));
         return lines;
     }

@@ -45,6 +45,7 @@ import picocli.CommandLine.Spec;
             "  taskclock record 4711 -o last.gz --max-size 50M  keep the latest data",
             "  taskclock record orders 5s 12 -o minute.gz       12 intervals of 5 seconds",
             "  taskclock record orders --accounts -o tenants.gz  with the CPU time of named accounts",
+            "  taskclock record orders --evidence --for 8h       with what explains each finding",
             "  taskclock replay night.gz                        view the recording",
             "  zcat night.gz | jq -c 'select(.totals) | [.time, .totals.processNanos]'",
             "",
@@ -103,6 +104,11 @@ final class RecordCommand implements Callable<Integer> {
                     "Include named accounts, such as tenants. Load the agent while recording, if it is not there.")
     private boolean accounts;
 
+    @Option(
+            names = "--evidence",
+            description = "When a finding begins, add a thread dump and a profile of five seconds to the recording.")
+    private boolean evidence;
+
     @Spec
     private CommandSpec spec;
 
@@ -116,8 +122,10 @@ final class RecordCommand implements Callable<Integer> {
         }
         TerminationSignal termination = new TerminationSignal();
         interval.parse(target.jvm().arguments(arguments), MIN_INTERVAL);
-        if (accounts && target.isAttachDisabled())
-            throw new ParameterException(spec.commandLine(), "--accounts requires attaching: remove --no-attach");
+        if ((accounts || evidence) && target.isAttachDisabled())
+            throw new ParameterException(
+                    spec.commandLine(),
+                    (accounts ? "--accounts" : "--evidence") + " requires attaching: remove --no-attach");
         long pid = target.jvm().selectBeforeArguments();
         TemporaryAgent agent = accounts ? TemporaryAgent.reportingAccounts(pid) : null;
         try (Sampler sampler = target.open(pid)) {
@@ -136,7 +144,8 @@ final class RecordCommand implements Callable<Integer> {
         RecordingWriter.Limits limits =
                 new RecordingWriter.Limits(maxSize == null ? 0 : maxSize, maxAge == null ? Duration.ZERO : maxAge);
         Instant lastWritten = null;
-        try (RecordingWriter writer = new RecordingWriter(file, limits, Main.version(), machine(true))) {
+        try (RecordingWriter writer = new RecordingWriter(file, limits, Main.version(), machine(true));
+                RecordedEvidence kept = evidence ? new RecordedEvidence(sampler, writer) : null) {
             System.err.println("taskclock: recording process " + sampler.pid() + " (" + sampler.name() + ") to " + file
                     + (duration == null
                             ? ": press Ctrl-C to stop"
@@ -155,6 +164,7 @@ final class RecordCommand implements Callable<Integer> {
                 try {
                     Interval interval = sampler.next();
                     writer.write(interval);
+                    if (kept != null) kept.add(interval);
                     lastWritten = interval.end();
                     count++;
                 } catch (MonitorException e) {
@@ -162,6 +172,7 @@ final class RecordCommand implements Callable<Integer> {
                 }
                 if (end == null && count == interval.count()) end = "count reached";
             }
+            if (kept != null) kept.end();
             writer.end(end);
             System.err.println(String.format(
                     Locale.ROOT,

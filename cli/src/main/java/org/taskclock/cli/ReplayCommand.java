@@ -17,6 +17,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
@@ -45,6 +46,7 @@ import picocli.CommandLine.TypeConversionException;
             "  taskclock replay night.gz                  from the start",
             "  taskclock replay night.gz --at 03:12 -b    one interval, as text",
             "  taskclock replay night.gz --from +1h --to +2h --json | jq .cpuPercent",
+            "  taskclock replay night.gz --evidence | less",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error."
         })
@@ -73,6 +75,11 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Playback speed, such as 10 for ten times real time (default: 1; in text mode, no delay).")
     private Double speed;
 
+    @Option(
+            names = "--evidence",
+            description = "Print the thread dumps that record --evidence took when findings began.")
+    private boolean evidence;
+
     @Mixin
     private OutputOptions output;
 
@@ -94,6 +101,7 @@ final class ReplayCommand implements Callable<Integer> {
             if (recording.intervalCount() == 0) throw usageError("no interval ended in that time range");
             if (start != null && ((low != null && start.isBefore(low)) || (high != null && start.isAfter(high))))
                 throw usageError("--at " + at + " is not between --from and --to");
+            if (evidence) return printEvidence(recording);
             if (start != null) recording.seek(start);
             if (output.isForTerminal() && Tty.isUsable()) {
                 TerminalUi.Outcome outcome = show(recording);
@@ -141,6 +149,16 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     /** Returns the time, after checking that the recording covers it. */
+    private int printEvidence(Recording recording) throws IOException {
+        List<Evidence> all = recording.evidence();
+        if (all.isEmpty()) return Main.fail("replay: " + file + ": no evidence: record with --evidence", Main.FAILED);
+        for (Evidence one : all) {
+            String dump = one.files().getOrDefault(Evidence.THREADS, "");
+            Main.printUtf8(one.files().get(Evidence.WHY) + "\n" + dump + "\n");
+        }
+        return Main.OK;
+    }
+
     private Instant parseTime(String option, String text, Recording.Position whole) {
         if (text == null) return null;
         Instant time = parseTime(option, text, whole.start());

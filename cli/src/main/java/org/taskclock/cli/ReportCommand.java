@@ -103,7 +103,8 @@ final class ReportCommand implements Callable<Integer> {
     private static List<Result> read(Path file) throws IOException {
         if (!Recording.isLikely(file)) return List.of(Result.read(file));
         try (Recording recording = Recording.open(file)) {
-            return RecordingResults.of(recording, recording.machine(), recording.faults(), ZoneId.systemDefault());
+            return RecordingResults.of(
+                    recording, recording.evidence(), recording.machine(), recording.faults(), ZoneId.systemDefault());
         } catch (UncheckedIOException e) {
             throw e.getCause(); // from iterating over the intervals
         }

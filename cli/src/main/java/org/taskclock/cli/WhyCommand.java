@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import org.taskclock.monitor.attach.CodeCache;
 import org.taskclock.monitor.sampling.Explanation;
 import org.taskclock.monitor.sampling.Sampler;
 import picocli.CommandLine.Command;
@@ -57,6 +58,8 @@ final class WhyCommand implements Callable<Integer> {
         StringBuilder text = new StringBuilder();
         for (String line : explanation.lines(problem -> TopText.TIME.format(problem.begin())))
             text.append(CellFormat.sanitize(line)).append('\n');
+        String codeCache = target.isAttachDisabled() ? "" : CodeCache.problem(pid);
+        if (!codeCache.isEmpty()) text.append(codeCache).append('\n');
         Main.print(text.toString());
         return Main.OK;
     }

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.monitor.recording.Recording;
+import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock record} on a running JVM, and {@code replay} and {@code diff} of the recording. */
 @Tag("slow17")
@@ -87,6 +88,28 @@ class RecordTest {
 
     private static String output(Process process) throws IOException {
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    private static CliResult run(int exitCode, String... arguments) throws IOException {
+        CliResult result = CliResult.runHere(arguments);
+        assertThat(result.exitCode()).as(result.toString()).isEqualTo(exitCode);
+        return result;
+    }
+
+    @Test
+    void shouldKeepEvidenceOfAFinding() throws Exception {
+        try (LoadJvm load = LoadJvm.start("yield")) {
+            String pid = Long.toString(load.pid());
+            run(Main.OK, "record", pid, "-o", file.toString(), "--evidence", "--for", "16s");
+        }
+        assertThat(run(Main.OK, "replay", file.toString(), "--evidence").out())
+                .contains("yield-storm: ", ", since 2")
+                .containsPattern("\"yielder\" .* used=[1-9]");
+        Path page = directory.resolve("page.html");
+        run(Main.OK, "report", file.toString(), "-o", page.toString());
+        assertThat(Files.readString(page)).contains("yield-storm, began at ", "java.lang.Thread.yield");
+        assertThat(run(Main.USAGE, "record", "1", "--evidence", "--no-attach").err())
+                .contains("--evidence requires attaching: remove --no-attach");
     }
 
     @Test

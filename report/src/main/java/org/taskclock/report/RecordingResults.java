@@ -18,6 +18,7 @@ import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.recording.PoolSeries;
 import org.taskclock.monitor.recording.RecordingSeries;
 import org.taskclock.monitor.recording.SeriesJson;
@@ -48,6 +49,7 @@ public final class RecordingResults {
     private final PoolSeries pools;
     private final AccountResults accounts;
     private final ThreadSeries threads;
+    private final List<Evidence> evidence;
     private final Map<String, String> machine;
     private final List<String> notes;
     private final WallClock clock;
@@ -55,6 +57,7 @@ public final class RecordingResults {
     private RecordingResults(
             Iterable<Interval> intervals,
             RecordingSummary summary,
+            List<Evidence> evidence,
             Map<String, String> machine,
             List<String> notes,
             ZoneId zone) {
@@ -67,6 +70,7 @@ public final class RecordingResults {
         pools = series.pools();
         accounts = new AccountResults(pools);
         threads = threadsAndOthers();
+        this.evidence = evidence;
         this.machine = machine;
         this.notes = notes;
     }
@@ -74,12 +78,17 @@ public final class RecordingResults {
     /**
      * Returns a result for each process. The memory it needs does not grow with the number of intervals.
      *
+     * @param evidence of findings
      * @param machine properties of the machine on which they were recorded
      * @param notes remarks about the recording, such as damaged parts
      * @param zone the time zone of the times in texts
      */
     public static List<Result> of(
-            Iterable<Interval> intervals, Map<String, String> machine, List<String> notes, ZoneId zone) {
+            Iterable<Interval> intervals,
+            List<Evidence> evidence,
+            Map<String, String> machine,
+            List<String> notes,
+            ZoneId zone) {
         Map<Integer, RecordingSummary> processes = new LinkedHashMap<>();
         for (Interval interval : intervals) {
             if (interval.intervalNanos() <= 0) continue; // rates would be infinite
@@ -88,7 +97,7 @@ public final class RecordingResults {
                     .add(interval);
         }
         return processes.values().stream()
-                .map(summary -> new RecordingResults(intervals, summary, machine, notes, zone).result())
+                .map(summary -> new RecordingResults(intervals, summary, evidence, machine, notes, zone).result())
                 .toList();
     }
 
@@ -113,8 +122,18 @@ public final class RecordingResults {
                 List.of(),
                 timelines(),
                 json(),
-                List.of(),
+                flameGraphs(),
                 Map.of());
+    }
+
+    private List<Result.FlameGraph> flameGraphs() {
+        List<Result.FlameGraph> graphs = new ArrayList<>();
+        for (Evidence one : evidence) {
+            String begin = clock.timeWithin(summary.start, summary.end, one.since());
+            String stacks = one.files().getOrDefault(Evidence.PROFILE, "");
+            graphs.add(new Result.FlameGraph(one.kind() + ", began at " + begin, one.text(), stacks));
+        }
+        return graphs;
     }
 
     private Result.Finding finding(FindingHistory.Entry entry, WallClock clock) {

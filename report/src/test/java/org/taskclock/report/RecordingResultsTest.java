@@ -22,9 +22,20 @@ import org.taskclock.monitor.sampling.Interval;
 
 class RecordingResultsTest {
     private static Result singleResult(List<Interval> intervals) {
-        List<Result> results = RecordingResults.of(intervals, Map.of(), List.of(), ZoneOffset.UTC);
+        List<Result> results = RecordingResults.of(intervals, List.of(), Map.of(), List.of(), ZoneOffset.UTC);
         assertThat(results).hasSize(1);
         return results.get(0);
+    }
+
+    @Test
+    void shouldDrawTheStacksOfEvidence() {
+        Result result = RecordingResults.of(
+                        Samples.intervals(120), List.of(Samples.evidence()), Map.of(), List.of(), ZoneOffset.UTC)
+                .get(0);
+        Result.FlameGraph graph = result.flameGraphs().get(0);
+        assertThat(graph.title()).startsWith("yield-storm, began at ").contains("12:00:30");
+        assertThat(graph.text()).isEqualTo(Samples.evidence().text());
+        assertThat(graph.collapsed()).isEqualTo("Orders.run;java.lang.Thread.yield 4000\n");
     }
 
     /** Tests pages with one interval per point and with several. */
@@ -119,12 +130,13 @@ class RecordingResultsTest {
 
     @Test
     void shouldGiveTimesInTheRequestedZone() {
-        Result result = RecordingResults.of(Samples.intervals(120), Map.of(), List.of(), ZoneId.of("Asia/Kolkata"))
+        Result result = RecordingResults.of(
+                        Samples.intervals(120), List.of(), Map.of(), List.of(), ZoneId.of("Asia/Kolkata"))
                 .get(0);
         assertThat(result.findings().get(0).source())
                 .isEqualTo("17:30:30 to 17:30:40, 17:32:29 to 17:32:59 (Asia/Kolkata), in 40 of 120 intervals");
         // In this zone, it is midnight in the middle of the recording.
-        Result night = RecordingResults.of(Samples.intervals(120), Map.of(), List.of(), ZoneId.of("+11:58"))
+        Result night = RecordingResults.of(Samples.intervals(120), List.of(), Map.of(), List.of(), ZoneId.of("+11:58"))
                 .get(0);
         assertThat(night.findings().get(0).source())
                 .startsWith("2026-11-21 23:58:30 to 2026-11-21 23:58:40, 2026-11-22 00:00:29 to ")
@@ -208,14 +220,14 @@ class RecordingResultsTest {
                     interval.findings(),
                     interval.notes()));
         }
-        assertThat(RecordingResults.of(intervals, Map.of(), List.of(), ZoneOffset.UTC))
+        assertThat(RecordingResults.of(intervals, List.of(), Map.of(), List.of(), ZoneOffset.UTC))
                 .extracting(Result::name)
                 .containsExactly("com.example.Server, pid 4711", "other.jar, pid 4712");
     }
 
     @Test
     void shouldReturnNothingForNoIntervals() {
-        assertThat(RecordingResults.of(List.of(), Map.of(), List.of(), ZoneOffset.UTC))
+        assertThat(RecordingResults.of(List.of(), List.of(), Map.of(), List.of(), ZoneOffset.UTC))
                 .isEmpty();
     }
 }

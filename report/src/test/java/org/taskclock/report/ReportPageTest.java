@@ -55,7 +55,11 @@ class ReportPageTest {
         Samples.result("quick", 1, "AMD EPYC").write(file);
         result = Result.read(file);
         recording = RecordingResults.of(
-                Samples.intervals(400), Map.of("kernel", "6.18.5"), List.of("A block is damaged."), ZONE);
+                Samples.intervals(400),
+                List.of(Samples.evidence()),
+                Map.of("kernel", "6.18.5"),
+                List.of("A block is damaged."),
+                ZONE);
         write("one", List.of(result));
         write("two", List.of(result, Samples.result("quick", 1.3, "Intel Xeon")));
         write("recording", recording);
@@ -73,7 +77,7 @@ class ReportPageTest {
     }
 
     private static List<Result> recording(List<Interval> intervals) {
-        return RecordingResults.of(intervals, Map.of(), List.of(), ZONE);
+        return RecordingResults.of(intervals, List.of(), Map.of(), List.of(), ZONE);
     }
 
     private static void write(String name, List<Result> results) throws Exception {

@@ -13,6 +13,7 @@ import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.YieldStorm;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -199,6 +200,17 @@ final class Samples {
             points.add(new double[] {i, Math.round(height * (1 + 0.15 * Math.sin(i * 0.7 + phase)) * 100) / 100.0});
         }
         return points;
+    }
+
+    /** Returns what {@code record --evidence} kept of the yield storm. */
+    static Evidence evidence() {
+        Instant since = Instant.parse("2026-11-21T12:00:30Z");
+        return new Evidence(
+                "yield-storm",
+                "\"yielder </script>\" calls Thread.yield",
+                since,
+                since.plusSeconds(7),
+                Map.of(Evidence.PROFILE, "Orders.run;java.lang.Thread.yield 4000\n"));
     }
 
     /** Returns one interval per second, with a gap of a minute in the middle and a yield storm in two parts. */

@@ -12,6 +12,7 @@ import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.attach.AgentReport;
+import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -60,7 +61,7 @@ final class IntervalJson {
         json.name("openSections").beginArray();
         for (AgentReport.Section section : sections) writeSection(section);
         json.endArray();
-        DatedFinding.write(json.name("findings"), findings);
+        FindingJson.write(json.name("findings"), findings);
         json.name("explanation").beginArray();
         for (String line : explanation) json.value(line);
         json.endArray();

@@ -17,6 +17,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingTracker;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -118,7 +119,7 @@ final class JvmState {
         json.name("container").value(container);
         json.name("limit").value(limit);
         cpuRing.write(json.name("sparkline"));
-        DatedFinding.write(json.name("findings"), findings.current());
+        FindingJson.write(json.name("findings"), findings.current());
         json.name("agent").value(hasAgent);
         json.name("accounts").beginArray();
         for (BusyAccount account : accounts) {

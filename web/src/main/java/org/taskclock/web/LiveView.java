@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.attach.AgentReport;
+import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.sampling.Explanation;

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.finding.PoolDominates;

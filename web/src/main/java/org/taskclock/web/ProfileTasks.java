@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.profile.CollapsedStacks;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.profile.Profile;
 import org.taskclock.monitor.profile.ProfileSelection;
 import org.taskclock.monitor.usage.DaemonThread;

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import org.eclipse.jetty.http.HttpHeader;
 import org.taskclock.monitor.profile.CollapsedStacks;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.profile.ProfileException;
 import org.taskclock.monitor.profile.ProfileFile;
 import org.taskclock.monitor.usage.Json;
@@ -48,12 +49,12 @@ final class Profiles {
 
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Semaphore reading = new Semaphore(1);
-    private final Evidence evidence;
+    private final EvidenceFiles evidence;
     private final RequestBudget budget;
     private final Clock clock;
     private int count;
 
-    Profiles(Evidence evidence, RequestBudget budget, Clock clock) {
+    Profiles(EvidenceFiles evidence, RequestBudget budget, Clock clock) {
         this.evidence = evidence;
         this.budget = budget;
         this.clock = clock;
@@ -115,9 +116,9 @@ final class Profiles {
         }
         Path file = evidence.find(id);
         if (file == null) throw ApiException.notFound("no such profile: see /api/profiles");
-        CollapsedStacks stacks = CollapsedStacks.of(Evidence.part(file, Evidence.PROFILE));
+        CollapsedStacks stacks = CollapsedStacks.of(EvidenceFiles.part(file, Evidence.PROFILE));
         List<String> notes = new ArrayList<>(stacks.notes());
-        notes.addAll(Evidence.part(file, Evidence.WHY).lines().toList());
+        notes.addAll(EvidenceFiles.part(file, Evidence.WHY).lines().toList());
         Figures figures = new Figures(null, null, null, null, null, -1);
         return new Entry(id, id, null, figures, notes, stacks);
     }
@@ -211,6 +212,6 @@ final class Profiles {
         Path file = evidence.find(call.path("id"));
         if (file == null) throw ApiException.notFound("no such evidence: see /api/recordings");
         FlameGraphResponse.reserve(call, budget);
-        call.text(200, Evidence.part(file, Evidence.THREADS));
+        call.text(200, EvidenceFiles.part(file, Evidence.THREADS));
     }
 }

@@ -61,7 +61,7 @@ final class RecordingTasks implements AutoCloseable {
     }
 
     private final Path directory;
-    private final Evidence evidence;
+    private final EvidenceFiles evidence;
     private final long quota;
     private final JvmActions actions;
     private final BundleWriter bundles;
@@ -76,7 +76,7 @@ final class RecordingTasks implements AutoCloseable {
     /** @param quota the size of all recordings together, above which none is started and those that run end */
     RecordingTasks(
             Path directory,
-            Evidence evidence,
+            EvidenceFiles evidence,
             long quota,
             JvmActions actions,
             BundleWriter bundles,

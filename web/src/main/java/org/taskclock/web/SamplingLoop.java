@@ -19,6 +19,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.fleet.MonitoredJvm;
+import org.taskclock.monitor.profile.EvidenceTaker;
 import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
@@ -42,7 +43,7 @@ final class SamplingLoop implements AutoCloseable {
     private final EventChannel channel;
     private final HistoryStore history;
     /** Null if none is kept. */
-    private final Evidence evidence;
+    private final EvidenceTaker evidence;
 
     /** Null if there are no continuous profiles. */
     private final ContinuousProfiler profiler;
@@ -75,7 +76,7 @@ final class SamplingLoop implements AutoCloseable {
             Overview overview,
             EventChannel channel,
             HistoryStore history,
-            Evidence evidence,
+            EvidenceTaker evidence,
             ContinuousProfiler profiler,
             ServerOptions options,
             Consumer<String> log) {
@@ -163,7 +164,10 @@ final class SamplingLoop implements AutoCloseable {
         if (profiler != null) profiler.update(keyed);
         for (Overview.BegunFinding begun : overview.add(keyed, machinePercent(), now)) {
             history.add(begun.mark());
-            if (evidence != null) evidence.begin(begun.jvm(), begun.finding());
+            if (evidence != null) {
+                JvmKey jvm = begun.jvm();
+                evidence.begin(new EvidenceTaker.Jvm(jvm.id(), jvm.pid(), jvm.service()), begun.finding());
+            }
         }
         if (!channel.isEmpty()) channel.send("jvms", overview.json());
     }

@@ -12,6 +12,7 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.monitor.profile.EvidenceTaker;
 import org.taskclock.web.http.Access;
 import org.taskclock.web.http.AccessHandler;
 import org.taskclock.web.http.ApiException;
@@ -48,7 +49,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final Marks marks;
     private final JvmActions actions;
     private final ProfileTasks profiling;
-    private final Evidence evidence;
+    private final EvidenceTaker evidence;
     private final ContinuousProfiler profiler;
     private final ProfileApi profileHistory;
     private final RecordingTasks recordings;
@@ -88,9 +89,10 @@ public final class TaskClockServer implements AutoCloseable {
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
-        evidence = new Evidence(
-                options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add, log);
-        profiles = new Profiles(evidence, limits.budget(), options.clock());
+        EvidenceFiles kept = new EvidenceFiles(
+                options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add);
+        evidence = new EvidenceTaker(options.clock(), kept, log);
+        profiles = new Profiles(kept, limits.budget(), options.clock());
         opened =
                 new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget(), profiles);
         history = new HistoryApi(store, overview, keys, opened, limits.budget(), options.clock());
@@ -99,7 +101,7 @@ public final class TaskClockServer implements AutoCloseable {
         profiling = new ProfileTasks(actions, profiles);
         recordings = new RecordingTasks(
                 options.data().resolve("recordings"),
-                evidence,
+                kept,
                 options.history().maxBytes() / 2,
                 actions,
                 options.bundles(),

@@ -3,12 +3,14 @@
 package org.taskclock.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.RandomAccessFile;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -24,16 +26,21 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Finding;
-import org.taskclock.monitor.finding.FindingKind;
-import org.taskclock.monitor.finding.SystemHeavy;
 import org.taskclock.monitor.finding.YieldStorm;
+import org.taskclock.monitor.profile.Evidence;
+import org.taskclock.monitor.profile.EvidenceTaker;
+import org.taskclock.monitor.recording.Mark;
 import org.taskclock.testing.LoadJvm;
 
 class EvidenceTest {
@@ -42,14 +49,16 @@ class EvidenceTest {
     @TempDir
     private Path directory;
 
-    private final List<String> log = new ArrayList<>();
+    private final List<Mark> marks = new ArrayList<>();
 
-    private Evidence evidence(Duration keep) {
-        return new Evidence(directory, keep, Clock.systemUTC(), mark -> {}, log::add);
+    private static final EvidenceTaker.Jvm JVM = new EvidenceTaker.Jvm("1", 999_999_999, "service");
+
+    private EvidenceFiles files() {
+        return new EvidenceFiles(directory, Duration.ofDays(1), Clock.systemUTC(), marks::add);
     }
 
-    private static Finding finding(FindingKind kind, String thread) {
-        return new Finding(kind, 0, "thread \"" + thread + "\" is bad", List.of());
+    private static Evidence evidence(String text) {
+        return new Evidence("yield-storm", "a yields", START, START, Map.of("why.txt", text));
     }
 
     private static Map<String, String> contents(byte[] file) throws IOException {
@@ -62,51 +71,66 @@ class EvidenceTest {
     }
 
     @Test
-    void shouldLimitHowOftenItIsTaken() {
-        Evidence evidence = evidence(Duration.ofDays(1));
-        Finding storm = finding(new YieldStorm(), "a");
-        assertThat(evidence.mayTake("1", storm, START)).isTrue();
-        assertThat(evidence.mayTake("1", finding(new SystemHeavy(), "b"), START.plusSeconds(59)))
-                .as("of the same JVM within a minute")
-                .isFalse();
-        assertThat(evidence.mayTake("2", storm, START.plusSeconds(59))).isTrue();
-        assertThat(evidence.mayTake("1", storm, START.plusSeconds(3_599)))
-                .as("the same cause within an hour")
-                .isFalse();
-        assertThat(evidence.mayTake("1", finding(new YieldStorm(), "b"), START.plusSeconds(60)))
-                .isTrue();
-        assertThat(evidence.mayTake("1", storm, START.plusSeconds(3_600))).isTrue();
-        Instant later = START.plusSeconds(10_000);
-        for (int i = 0; i < 12; i++)
-            assertThat(evidence.mayTake("jvm " + i, storm, later)).isTrue();
-        assertThat(evidence.mayTake("another", storm, later.plusSeconds(3_599)))
-                .as("a thirteenth within an hour")
-                .isFalse();
-        assertThat(evidence.mayTake("another", storm, later.plusSeconds(3_600))).isTrue();
-    }
-
-    @Test
     void shouldDeleteOldFiles() throws Exception {
         Path old = Files.createFile(directory.resolve("1-old.zip"));
         Path recent = Files.createFile(directory.resolve("1-recent.zip"));
         Path other = Files.createFile(directory.resolve("other"));
-        Path unfinished = Files.createFile(directory.resolve("1" + Evidence.PART));
+        Path unfinished = Files.createFile(directory.resolve("1" + EvidenceFiles.PART));
         Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofDays(2))));
-        JvmKey ended = new JvmKey("1", "host", 999_999_999, "service", "Main", null, null, START);
-        DatedFinding finding = new DatedFinding(finding(new YieldStorm(), "a"), START);
-        String name = evidence(Duration.ofDays(1)).write(ended, finding);
+        files().accept(JVM, evidence("because"));
         assertThat(directory).isDirectoryNotContaining(path -> path.equals(old));
         assertThat(unfinished).doesNotExist();
         assertThat(recent).exists();
         assertThat(other).exists();
-        assertThat(contents(Files.readAllBytes(directory.resolve(name))))
-                .containsOnlyKeys("why.txt")
-                .hasEntrySatisfying("why.txt", text -> assertThat(text)
-                        .contains(
-                                "yield-storm: thread \"a\" is bad",
-                                "since 2026-11-21T10:00:00Z",
-                                "without threads.txt: there is no process 999999999",
-                                "without profile.collapsed: "));
+        Path kept = files().files().get(0);
+        assertThat(contents(Files.readAllBytes(kept))).isEqualTo(Map.of("why.txt", "because"));
+        assertThat(marks).extracting(Mark::text).containsExactly("evidence of yield-storm: " + kept.getFileName());
+    }
+
+    @Test
+    void shouldKeepNoFileAboveTheLimit() throws Exception {
+        String random = new Random(1)
+                .ints(3 << 20, ' ', 127)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+        assertThatThrownBy(() -> files().accept(JVM, evidence(random)))
+                .isInstanceOf(IOException.class)
+                .hasMessageEndingWith(" is larger than 2 MB");
+        assertThat(directory).isEmptyDirectory();
+        assertThat(marks).isEmpty();
+    }
+
+    @Test
+    void shouldDeleteTheOldestWhenAllAreTooLarge() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Path file = directory.resolve("1-" + i + ".zip");
+            try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+                sparse.setLength(EvidenceFiles.MAX_BYTES / 2 - EvidenceFiles.MAX_FILE_BYTES / 2);
+            }
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(60 - i)));
+        }
+        files().accept(JVM, evidence("because"));
+        assertThat(directory.resolve("1-0.zip")).doesNotExist();
+        assertThat(directory.resolve("1-1.zip")).exists();
+        assertThat(directory.resolve("1-2.zip")).exists();
+        assertThat(files().files()).hasSize(3);
+    }
+
+    /** Also root cannot create a directory below a file. */
+    @Test
+    void shouldSayWhyNothingIsKept() throws Exception {
+        Path file = Files.createFile(directory.resolve("data"));
+        EvidenceFiles files =
+                new EvidenceFiles(file.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), marks::add);
+        BlockingQueue<String> log = new LinkedBlockingQueue<>();
+        try (EvidenceTaker taker = new EvidenceTaker(Clock.systemUTC(), files, log::add)) {
+            taker.start();
+            Finding finding = new Finding(new YieldStorm(), 0, "thread \"a\" is bad", List.of());
+            taker.begin(JVM, new DatedFinding(finding, START));
+            assertThat(log.poll(60, TimeUnit.SECONDS))
+                    .startsWith("no evidence is kept: ")
+                    .contains("data");
+        }
     }
 
     @Test

@@ -24,7 +24,8 @@ public final class RecordingTextFuzz {
             recording.seek(Instant.EPOCH);
             recording.step(1);
             recording.position();
-            List<Result> results = RecordingResults.of(recording, Map.of("a", "b"), recording.faults(), ZoneOffset.UTC);
+            List<Result> results = RecordingResults.of(
+                    recording, recording.evidence(), Map.of("a", "b"), recording.faults(), ZoneOffset.UTC);
             ResultFuzz.page(results);
         } catch (IOException | UncheckedIOException e) {
             if (e.getMessage() == null) throw new AssertionError("no reason", e);

@@ -87,8 +87,8 @@ public final class HttpRequestFuzz {
     private static Routes routes(Path directory) throws InterruptedException {
         Overview overview = new Overview(1);
         RequestBudget budget = RequestBudget.ofHeap();
-        Evidence evidence = new Evidence(
-                directory.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), mark -> {}, line -> {});
+        EvidenceFiles evidence =
+                new EvidenceFiles(directory.resolve("evidence"), Duration.ofDays(1), Clock.systemUTC(), mark -> {});
         Profiles profiles = new Profiles(evidence, budget, Clock.systemUTC());
         OpenedRecordings opened = new OpenedRecordings(directory.resolve("opened"), 1L << 30, budget, profiles);
         HistoryStore store =

@@ -12,6 +12,7 @@ import java.util.List;
 import org.taskclock.fuzz.RecordingFile;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
+import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.recording.Comparison;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.recording.RecordingSeries;

@@ -29,6 +29,15 @@ public final class GarbageCollection extends JvmWork {
     }
 
     @Override
+    void explain(Observation observation, List<String> evidence) {
+        if (observation.details() == null) return;
+        long counted = observation.details().counters().gcCpuNanos();
+        if (counted > 0)
+            evidence.add("the JVM itself has counted " + percent(counted, observation.intervalNanos())
+                    + " of a core, after each phase of a collection");
+    }
+
+    @Override
     public Color color() {
         return Color.BLUE;
     }

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -25,6 +26,9 @@ abstract class JvmWork extends FindingKind {
         return true;
     }
 
+    /** Adds to the evidence. */
+    void explain(Observation observation, List<String> evidence) {}
+
     @Override
     List<Finding> find(Observation observation, List<Finding> found) {
         long nanos = 0;
@@ -36,12 +40,12 @@ abstract class JvmWork extends FindingKind {
         }
         if (!isBusy(nanos, observation.intervalNanos()) || nanos < MIN_SHARE * observation.processNanos())
             return List.of();
-        return List.of(new Finding(
-                this,
-                0,
-                activity + " uses " + percent(nanos, observation.processNanos()) + " of the JVM's CPU time",
-                List.of(percent(nanos, observation.intervalNanos()) + " of a core, in " + count
-                        + (count == 1 ? " thread" : " threads"))));
+        List<String> evidence = new ArrayList<>();
+        evidence.add(percent(nanos, observation.intervalNanos()) + " of a core, in " + count
+                + (count == 1 ? " thread" : " threads"));
+        explain(observation, evidence);
+        String text = activity + " uses " + percent(nanos, observation.processNanos()) + " of the JVM's CPU time";
+        return List.of(new Finding(this, 0, text, evidence));
     }
 
     @Override

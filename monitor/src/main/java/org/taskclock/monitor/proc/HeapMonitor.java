@@ -117,7 +117,8 @@ public final class HeapMonitor implements AutoCloseable {
                 data.value("sun.rt.safepoints"),
                 nanos("sun.rt.safepointTime"),
                 nanos("sun.rt.safepointSyncTime"),
-                data.value("java.threads.started"));
+                data.value("java.threads.started"),
+                data.value("sun.threads.total_gc_cpu_time"));
     }
 
     private long nanos(String counter) {

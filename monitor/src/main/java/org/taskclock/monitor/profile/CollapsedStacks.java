@@ -194,14 +194,20 @@ public final class CollapsedStacks {
         return new CollapsedStacks(scaled, 0);
     }
 
-    /** Returns all methods, those with the most samples of their own first. */
+    /**
+     * Returns all methods, those with the most samples of their own first. The first frames of a stack are left out if
+     * they are in brackets, because these are a pool and a thread.
+     */
     public List<Frame> frames() {
         Map<String, long[]> counts = new HashMap<>();
         stacks.forEach((stack, samples) -> {
             Set<String> seen = new HashSet<>();
+            String[] names = stack.split(";", -1);
+            int first = 0;
+            while (first < names.length - 1 && names[first].startsWith("[")) first++;
             String last = "";
-            for (String frame : stack.split(";", -1)) {
-                last = Profile.name(frame);
+            for (int i = first; i < names.length; i++) {
+                last = Profile.name(names[i]);
                 // A recursive method counts once.
                 if (seen.add(last)) counts.computeIfAbsent(last, name -> new long[2])[1] += samples;
             }

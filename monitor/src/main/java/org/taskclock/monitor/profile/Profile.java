@@ -8,9 +8,13 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * A sampled profile of some threads of a JVM. The stacks of each thread are scaled to its CPU time, which was measured
@@ -45,7 +49,12 @@ public record Profile(
     /** The mode of any other stack of such a source. */
     public static final String USER = "user";
 
+    /** The kernel's functions for system calls, on x86_64 and aarch64. */
+    private static final Pattern SYSTEM_CALL = Pattern.compile("__(?:x64|ia32|arm64)_(?:compat_)?sys_(\\w+)");
+
     static final String KERNEL_SUFFIX = "_[k]";
+    private static final int MAX_SYSTEM_CALLS = 5;
+
     static final String NO_STACK = "[no stack]";
     static final String NOT_SAMPLED = "[not sampled]";
 
@@ -184,6 +193,34 @@ public record Profile(
                 .reversed()
                 .thenComparing(Method::name));
         return methods;
+    }
+
+    /**
+     * Returns the system calls in which the threads were sampled, with their CPU time, those with the most first; empty
+     * if the source does not see the kernel.
+     */
+    public List<Method> systemCalls() {
+        Map<String, Long> nanos = new HashMap<>();
+        for (Stack stack : stacks) {
+            for (String frame : stack.frames()) {
+                Matcher call = SYSTEM_CALL.matcher(name(frame));
+                if (!call.matches()) continue;
+                nanos.merge(call.group(1), stack.cpuNanos(), Long::sum);
+                break;
+            }
+        }
+        List<Method> calls = new ArrayList<>();
+        nanos.forEach((name, time) -> calls.add(new Method(name, 0, time)));
+        calls.sort(Comparator.comparingLong(Method::totalNanos).reversed().thenComparing(Method::name));
+        return calls;
+    }
+
+    /** Returns the system calls with the most CPU time as text; empty if none is known. */
+    public String describeSystemCalls() {
+        return systemCalls().stream()
+                .limit(MAX_SYSTEM_CALLS)
+                .map(call -> String.format(Locale.ROOT, "%s %.1f %%", call.name(), percent(call.totalNanos())))
+                .collect(Collectors.joining(", "));
     }
 
     /**

@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
 
@@ -114,6 +115,23 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         }
         if (lines.isEmpty()) throw changed();
         return lines;
+    }
+
+    /** Returns the evidence of findings that was taken within the limits. */
+    public List<Evidence> evidence() throws IOException {
+        List<Evidence> all = new ArrayList<>();
+        if (low == high) return all;
+        Instant from = startOf(low);
+        Instant to = high < index.intervals() ? interval(high).end() : Instant.MAX;
+        for (RecordingIndex.Block block : index.blocks()) {
+            if (!block.hasEvidence()) continue;
+            for (String line : RecordingBlock.read(block.file(), block.offset()).lines()) {
+                if (!line.startsWith(RecordingFormat.EVIDENCE)) continue;
+                Evidence evidence = RecordingFormat.readEvidence(line);
+                if (!evidence.taken().isBefore(from) && evidence.taken().isBefore(to)) all.add(evidence);
+            }
+        }
+        return all;
     }
 
     /** Moves to the first interval that ended at or after {@code time}; {@link #next} returns it. */

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -40,6 +41,10 @@ final class RecordingFormat {
     static final String HEADER = "{\"format\":\"" + NAME + "/";
     static final String INTERVAL = "{\"time\":\"";
     static final String END = "{\"end\":\"";
+    static final String EVIDENCE = "{\"evidence\":\"";
+
+    /** Characters of a file of evidence, because a reader keeps the text of a whole block. */
+    private static final int MAX_EVIDENCE_FILE = 1 << 20;
 
     private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
 
@@ -84,6 +89,20 @@ final class RecordingFormat {
     static String end(String reason) {
         JsonObject line = new JsonObject();
         line.addProperty("end", reason);
+        return GSON.toJson(line) + "\n";
+    }
+
+    static String evidence(Evidence evidence) {
+        JsonObject files = new JsonObject();
+        evidence.files()
+                .forEach((name, text) ->
+                        files.addProperty(name, text.substring(0, Math.min(MAX_EVIDENCE_FILE, text.length()))));
+        JsonObject line = new JsonObject();
+        line.addProperty("evidence", evidence.kind());
+        line.addProperty("text", evidence.text());
+        line.addProperty("since", evidence.since().toString());
+        line.addProperty("taken", evidence.taken().toString());
+        line.add("files", files);
         return GSON.toJson(line) + "\n";
     }
 
@@ -183,6 +202,24 @@ final class RecordingFormat {
         if (version < VERSION) return null;
         throw new IOException("was written by a newer TaskClock: its format is " + NAME + "/" + version
                 + ", but this version reads only up to " + VERSION + ": upgrade TaskClock");
+    }
+
+    static Evidence readEvidence(String text) throws IOException {
+        JsonObject line = parse(text, JsonObject.class);
+        try {
+            Map<String, String> files = new LinkedHashMap<>();
+            line.getAsJsonObject("files")
+                    .entrySet()
+                    .forEach(file -> files.put(file.getKey(), file.getValue().getAsString()));
+            return new Evidence(
+                    line.get("evidence").getAsString(),
+                    line.get("text").getAsString(),
+                    RecordedValues.time(line.get("since").getAsString()),
+                    RecordedValues.time(line.get("taken").getAsString()),
+                    files);
+        } catch (RuntimeException e) {
+            throw new IOException("malformed line: " + e.getMessage(), e);
+        }
     }
 
     /** Returns the interval in a line; null for any other line, which may change the state. Ignores unknown members. */

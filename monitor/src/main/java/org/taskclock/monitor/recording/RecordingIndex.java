@@ -18,8 +18,10 @@ final class RecordingIndex implements AutoCloseable {
      *
      * @param firstInterval the number of the block's first interval in the recording
      * @param firstEnd the time when that interval ended
+     * @param hasEvidence whether it contains evidence of findings, too
      */
-    record Block(FileChannel file, long offset, int firstInterval, int intervals, Instant firstEnd) {}
+    record Block(
+            FileChannel file, long offset, int firstInterval, int intervals, Instant firstEnd, boolean hasEvidence) {}
 
     private final Path path;
     private final RecordingFormat.Header header;
@@ -88,11 +90,14 @@ final class RecordingIndex implements AutoCloseable {
         if (block.state() == State.TRUNCATED) lines = validLines(lines);
         int count = 0;
         Instant firstEnd = null;
+        boolean hasEvidence = false;
         String end = endReason;
         try {
             for (String line : lines) {
                 if (line.startsWith(RecordingFormat.INTERVAL)) {
                     if (count++ == 0) firstEnd = timeOf(line);
+                } else if (line.startsWith(RecordingFormat.EVIDENCE)) {
+                    hasEvidence = true;
                 } else if (line.startsWith(RecordingFormat.END)) {
                     end = line.substring(RecordingFormat.END.length(), line.length() - 2);
                 }
@@ -100,7 +105,7 @@ final class RecordingIndex implements AutoCloseable {
         } catch (RuntimeException e) {
             return false; // the checksum is right, but not the content
         }
-        if (count > 0) blocks.add(new Block(file, block.offset(), intervals, count, firstEnd));
+        if (count > 0) blocks.add(new Block(file, block.offset(), intervals, count, firstEnd, hasEvidence));
         intervals += count;
         endReason = end;
         return true;
@@ -158,6 +163,10 @@ final class RecordingIndex implements AutoCloseable {
     /** Returns a description of each part of the files that could not be read. */
     List<String> faults() {
         return faults;
+    }
+
+    List<Block> blocks() {
+        return blocks;
     }
 
     /** Returns the block that contains an interval. */

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
 import java.util.zip.GZIPOutputStream;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.sampling.Interval;
 
 /**
@@ -81,6 +82,11 @@ public final class RecordingWriter implements Closeable {
         if (first == null) first = interval.end();
         print(format.encode(interval));
         blockIntervals++;
+    }
+
+    /** Adds evidence of a finding. An interval must have been written. */
+    public void write(Evidence evidence) throws IOException {
+        print(RecordingFormat.evidence(evidence));
     }
 
     private boolean isHalfFull(Interval next) {

@@ -25,7 +25,7 @@ class SafepointPressureTest {
     })
     void shouldFindPausesOtherThanGarbageCollection(long stopped, long reaching, long waited, String text) {
         ThreadUsage thread = Observations.thread(8, "worker-1", ThreadKind.JAVA, 100, 0, waited, 1);
-        JvmCounters counters = new JvmCounters(30, stopped * MILLIS, reaching * MILLIS, 0);
+        JvmCounters counters = new JvmCounters(30, stopped * MILLIS, reaching * MILLIS, 0, -1);
         List<Finding> found = Observations.ofThreads(List.of(thread), 100, 100, counters, new ThreadHistory())
                 .findings();
         assertThat(found).extracting(Finding::text).isEqualTo(text.isEmpty() ? List.of() : List.of(text));

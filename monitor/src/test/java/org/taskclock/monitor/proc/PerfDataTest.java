@@ -13,10 +13,12 @@ import java.nio.file.Path;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.JvmCounters;
 import org.taskclock.testing.LoadJvm;
 import org.taskclock.testing.LoadProgram;
 
@@ -48,6 +50,25 @@ class PerfDataTest {
             assertThat(usage.maxBytes()).isBetween(100 * MEGA, 130 * MEGA);
             assertThat(usage.committedBytes()).isBetween(MEGA, usage.maxBytes());
             assertThat(usage.usedBytes()).isBetween(MEGA, usage.committedBytes());
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    @EnabledForJreRange(minVersion = 22, disabledReason = "Earlier JVMs do not count it")
+    void shouldReadTheCpuTimeOfCollections() throws Exception {
+        try (LoadJvm load = LoadJvm.start("-XX:+UseG1GC", "garbage");
+                HeapMonitor heap = new HeapMonitor(load.pid())) {
+            heap.refresh();
+            JvmCounters start = heap.counters();
+            long begin = System.nanoTime();
+            long counted = 0;
+            while (counted == 0) {
+                Thread.sleep(100);
+                heap.refresh();
+                counted = heap.counters().since(start).gcCpuNanos();
+            }
+            assertThat(counted).isBetween(1_000L, System.nanoTime() - begin);
         }
     }
 

@@ -26,6 +26,14 @@ class CollapsedStacksTest {
     }
 
     @Test
+    void shouldNotTakeAThreadForAMethod() {
+        CollapsedStacks stacks = CollapsedStacks.of("[pool-#];[pool-1 tid=7];a 3\n[main tid=1];[not sampled] 2");
+        assertThat(stacks.frames())
+                .containsExactly(
+                        new CollapsedStacks.Frame("a", 3, 3), new CollapsedStacks.Frame("[not sampled]", 2, 2));
+    }
+
+    @Test
     void shouldLeaveOutWhatIsNotAStack() {
         CollapsedStacks stacks = CollapsedStacks.of("a 1\nb\nc -1\nd 1x\n7\ne 1234567890123\nf 0");
         assertThat(stacks.text()).isEqualTo("a 1\n");

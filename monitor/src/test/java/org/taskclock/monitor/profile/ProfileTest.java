@@ -38,6 +38,19 @@ class ProfileTest {
     }
 
     @Test
+    void shouldNameSystemCalls() {
+        Profile profile = profile(
+                100,
+                stack("a", 1, 3, 30, "a.B.read", "entry_SYSCALL_64_[k]", "__x64_sys_read_[k]", "vfs_read_[k]"),
+                stack("b", 2, 1, 10, "a.B.take", "__arm64_sys_futex_[k]", "__x64_sys_never_[k]"),
+                stack("b", 2, 1, 20, "a.B.take", "__arm64_sys_futex_[k]", "do_futex_[k]"),
+                stack("b", 2, 4, 40, "a.B.compute", "sys_read"));
+        assertThat(profile.describeSystemCalls()).isEqualTo("futex 30.0 %, read 30.0 %");
+        assertThat(profile(1, stack("a", 1, 1, 1, "a.B.run")).describeSystemCalls())
+                .isEmpty();
+    }
+
+    @Test
     void shouldReadTheStacksOfAsyncProfiler() {
         String collapsed = """
                 [main tid=12];a.B.run_[j];a.B.hot_[i] 3

@@ -33,6 +33,7 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.YieldStorm;
+import org.taskclock.monitor.profile.Evidence;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -221,6 +222,29 @@ class RecordingTest {
      * Written before the format had the CPU time since the start of a thread, and the machine's user time, and with the
      * throttled time of all run queues.
      */
+    @Test
+    void shouldReadEvidenceWithinTheLimits() throws IOException {
+        List<Evidence> written = new ArrayList<>();
+        List<Interval> intervals = intervals(COUNT);
+        Path file = folder.resolve("evidence.gz");
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (int i = 0; i < COUNT; i++) {
+                writer.write(intervals.get(i));
+                if (i % 100 != 50) continue;
+                Instant end = intervals.get(i).end();
+                Map<String, String> files = Map.of(Evidence.THREADS, "\"a\" #1\n", Evidence.WHY, "\u0000 \u2028");
+                written.add(new Evidence("yield-storm", "It yields.", end.minusSeconds(6), end, files));
+                writer.write(written.get(written.size() - 1));
+            }
+        }
+        try (Recording recording = Recording.open(file)) {
+            assertThat(recording.evidence()).isEqualTo(written);
+            assertThat(recording).hasSize(COUNT);
+            recording.limit(START.plusSeconds(100), START.plusSeconds(200));
+            assertThat(recording.evidence()).containsExactly(written.get(1));
+        }
+    }
+
     @Test
     void shouldReadFilesOfOlderVersions() throws IOException {
         Path file = folder.resolve("older.gz");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.web;
+package org.taskclock.monitor.finding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,12 +8,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.finding.Compilation;
-import org.taskclock.monitor.finding.Finding;
-import org.taskclock.monitor.finding.FindingKind;
-import org.taskclock.monitor.finding.GarbageCollection;
-import org.taskclock.monitor.finding.SystemHeavy;
-import org.taskclock.monitor.finding.YieldStorm;
 
 /** When a finding counts, since when, and when it has ended. */
 final class FindingTrackerTest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.web;
+package org.taskclock.monitor.finding;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -8,13 +8,12 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.monitor.finding.Finding;
 
 /**
  * Tracks the findings of a JVM across intervals. A finding in a single interval may be chance, and a finding that is
  * missing from a single interval may not have ended. Confined to one thread at a time.
  */
-final class FindingTracker {
+public final class FindingTracker {
     /** The number of intervals without the problem after which it counts as ended, and that of a lasting problem. */
     private static final int MIN_ABSENT = 5;
 
@@ -55,7 +54,7 @@ final class FindingTracker {
      *
      * @return the findings that are newly reported, excluding those that have returned
      */
-    List<DatedFinding> add(List<Finding> findings, Instant start) {
+    public List<DatedFinding> add(List<Finding> findings, Instant start) {
         List<DatedFinding> confirmed = new ArrayList<>();
         for (Tracked known : tracked.values()) known.absent++;
         for (Finding finding : findings) {
@@ -89,7 +88,7 @@ final class FindingTracker {
     }
 
     /** Returns the current problems. */
-    List<DatedFinding> current() {
+    public List<DatedFinding> current() {
         List<DatedFinding> current = new ArrayList<>();
         for (Tracked known : tracked.values())
             if (known.counts()) current.add(new DatedFinding(known.latest, known.since));
@@ -97,7 +96,7 @@ final class FindingTracker {
     }
 
     /** Returns when a problem began that was found in the interval with this start. */
-    Instant since(Finding finding, Instant start) {
+    public Instant since(Finding finding, Instant start) {
         Tracked known = tracked.get(DatedFinding.key(finding));
         return known == null ? begin(finding, start) : known.since;
     }

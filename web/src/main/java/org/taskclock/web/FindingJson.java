@@ -4,44 +4,24 @@ package org.taskclock.web;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.List;
-import org.taskclock.PoolName;
+import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.usage.Json;
 
-/**
- * A persistent problem of a JVM.
- *
- * @param since when it began
- */
-record DatedFinding(Finding finding, Instant since) {
-    /** Identifies the problem across intervals, in which the figures in its text change. */
-    static String key(Finding finding) {
-        return finding.kind() + " " + finding.subject();
-    }
-
-    /**
-     * Returns whether one problem may be a more precise version of another: stack samples distinguish threads that
-     * yield from those that are merely busy in the kernel, and show which threads of a pool are affected.
-     */
-    static boolean isSame(Finding one, Finding other) {
-        if (!one.kind().mayBe(other.kind()) && !other.kind().mayBe(one.kind())) return false;
-        String subject = one.subject();
-        String otherSubject = other.subject();
-        return subject.equals(otherSubject)
-                || PoolName.of(subject).equals(otherSubject)
-                || PoolName.of(otherSubject).equals(subject);
-    }
+/** Findings as the page reads them. */
+final class FindingJson {
+    private FindingJson() {}
 
     static void write(JsonWriter json, List<DatedFinding> findings) throws IOException {
         json.beginArray();
-        for (DatedFinding finding : findings) finding.write(json);
+        for (DatedFinding finding : findings) write(json, finding);
         json.endArray();
     }
 
-    private void write(JsonWriter json) throws IOException {
+    private static void write(JsonWriter json, DatedFinding dated) throws IOException {
+        Finding finding = dated.finding();
         FindingKind kind = finding.kind();
         json.beginObject();
         json.name("kind").value(kind.id());
@@ -55,7 +35,7 @@ record DatedFinding(Finding finding, Instant since) {
         json.name("evidence").beginArray();
         for (String line : finding.evidence()) json.value(line);
         json.endArray();
-        json.name("since").value(Json.millis(since));
+        json.name("since").value(Json.millis(dated.since()));
         json.endObject();
     }
 }

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.profile;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.taskclock.monitor.finding.DatedFinding;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.sampling.MeasuredDump;
+
+/**
+ * What explains a finding after it has ended: a thread dump that says what each thread has just used, a profile of the
+ * threads concerned, and the finding itself.
+ *
+ * @param kind the kind of the finding
+ * @param text the finding in one line
+ * @param since when it began
+ * @param taken when this was complete
+ * @param files the content of each file by its name
+ */
+public record Evidence(String kind, String text, Instant since, Instant taken, Map<String, String> files) {
+    /** The name of the file with the profile as collapsed stacks. */
+    public static final String PROFILE = "profile.collapsed";
+
+    /** The name of the file with the thread dump. */
+    public static final String THREADS = "threads.txt";
+
+    /** The name of the file with the finding, and with the reasons why others are missing. */
+    public static final String WHY = "why.txt";
+
+    private static final Duration MEASURED = Duration.ofSeconds(1);
+    private static final Duration PROFILED = Duration.ofSeconds(5);
+
+    /** Characters of a file. Compressed, it mostly has a tenth. */
+    public static final int MAX_FILE = 4 << 20;
+
+    public Evidence {
+        files = new LinkedHashMap<>(files);
+    }
+
+    /** A file. */
+    @FunctionalInterface
+    private interface Content {
+        String text() throws IOException;
+    }
+
+    /**
+     * Takes evidence, which takes about six seconds. What cannot be had is missing, and {@link #WHY} says why.
+     *
+     * @param program the name of the program
+     */
+    static Evidence take(long pid, String program, DatedFinding dated) {
+        Finding finding = dated.finding();
+        StringBuilder why = new StringBuilder(String.join(
+                        "\n",
+                        finding.kind() + ": " + finding.text(),
+                        "process " + pid + " (" + program + "), since " + dated.since(),
+                        String.join("\n", finding.evidence()),
+                        finding.kind().meaning(),
+                        finding.kind().action()))
+                .append('\n');
+        Map<String, String> files = new LinkedHashMap<>();
+        add(files, why, THREADS, () -> MeasuredDump.take(pid, MEASURED, Evidence::sleep));
+        add(files, why, PROFILE, () -> profile(pid, finding, why));
+        files.put(WHY, why.toString());
+        return new Evidence(finding.kind().id(), finding.text(), dated.since(), Instant.now(), files);
+    }
+
+    private static void add(Map<String, String> files, StringBuilder why, String name, Content content) {
+        try {
+            String text = content.text();
+            if (text.length() > MAX_FILE) why.append(name).append(" is cut\n");
+            files.put(name, text.substring(0, Math.min(MAX_FILE, text.length())));
+        } catch (IOException e) {
+            why.append("without ")
+                    .append(name)
+                    .append(": ")
+                    .append(e.getMessage())
+                    .append('\n');
+        }
+    }
+
+    private static String profile(long pid, Finding finding, StringBuilder why) throws IOException {
+        Profile profile = profile(pid, selection(finding), PROFILED);
+        why.append(String.format(
+                Locale.ROOT, "%,d samples of %s, %s%n", profile.samples(), profile.threads(), profile.source()));
+        String calls = profile.describeSystemCalls();
+        if (!calls.isEmpty()) why.append("system calls: ").append(calls).append('\n');
+        for (String note : profile.notes()) why.append("note: ").append(note).append('\n');
+        return profile.collapsed();
+    }
+
+    /** Profiles threads with the best source that works. */
+    public static Profile profile(long pid, ProfileSelection selection, Duration duration) throws IOException {
+        Profile profile;
+        try {
+            profile = profile(pid, selection, ProfileSource.AUTO, duration);
+        } catch (ProfileException e) {
+            // async-profiler may be in use, also for continuous profiles.
+            profile = profile(pid, selection, ProfileSource.JFR, duration);
+        }
+        // Before JDK 25, Flight Recorder does not sample native code, such as that of Thread.yield.
+        return profile.samples() > 0 ? profile : profile(pid, selection, ProfileSource.STACKS, duration);
+    }
+
+    private static Profile profile(long pid, ProfileSelection selection, ProfileSource source, Duration duration)
+            throws IOException {
+        Profiler.Settings settings =
+                new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
+        return Profiler.run(pid, settings, Evidence::sleep);
+    }
+
+    private static ProfileSelection selection(Finding finding) {
+        if (finding.tid() > 0) return ProfileSelection.thread(Integer.toString(finding.tid()));
+        return finding.text().contains("pool \"") ? ProfileSelection.pool(finding.subject()) : ProfileSelection.all();
+    }
+
+    private static boolean sleep(Duration duration) {
+        try {
+            Thread.sleep(duration.toMillis());
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}
