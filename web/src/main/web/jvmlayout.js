@@ -5,6 +5,7 @@
 import {actionButton} from './actions.js';
 import {button, el, setText} from './dom.js';
 import {fillExports} from './exports.js';
+import {openRange} from './rangeflame.js';
 import {PRESETS, navigate} from './state.js';
 
 const NAMES = /** @type {Record<string, string>} */ ({live: 'Live', '15m': '15 min', '1h': '1 h', '6h': '6 h', '24h': '24 h', '7d': '7 d', '30d': '30 d'});
@@ -50,7 +51,8 @@ export class JvmLayout {
         el('div', {class: 'bar ranges'}, el('div', {class: 'segments', role: 'group', 'aria-label': 'Range'}, ...this.presets),
           ...view.dimension.elements,
           actionButton('\u25c0', () => view.time.pan(-0.5), '{', 'Earlier'), actionButton('\u25b6', () => view.time.pan(0.5), '}', 'Later'),
-          actionButton('Zoom out', () => view.time.zoom(2), 'o'), this.compareButton, exports, this.rangeText),
+          actionButton('Zoom out', () => view.time.zoom(2), 'o'), this.compareButton, exports,
+          button('Flame graph', () => openRange(view), {hidden: !view.page.info?.profiles, title: 'Where the CPU time of this range went'}), this.rangeText),
         el('div', {class: 'two-columns'}, el('div', {class: 'chart-box'}, this.markHost, this.chartHost), this.legendHost),
         this.heatCaption, this.heatHost, el('div', {class: 'bar'}, this.moreRows)),
       this.compareHost, this.threadHost, this.jvmActions);

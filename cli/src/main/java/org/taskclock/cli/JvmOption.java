@@ -22,6 +22,14 @@ final class JvmOption {
     @Option(names = "--match", paramLabel = "TEXT", description = MATCH_DESCRIPTION)
     private String match;
 
+    /** Returns the process id or name that was given, for the history, in which command lines are unknown. */
+    String name() throws CommandException {
+        if (match != null)
+            throw new CommandException(Main.USAGE, "--match cannot be combined with --from: give a name");
+        if (argument == null) throw new CommandException(Main.USAGE, "no JVM is specified: add PID|NAME");
+        return argument;
+    }
+
     /** Returns the process id of the only JVM that matches. */
     long select() throws CommandException {
         if (match != null && argument != null)

@@ -7,8 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.history.HistoryException;
 import org.taskclock.monitor.profile.Profile;
 import org.taskclock.monitor.profile.ProfileException;
 import org.taskclock.monitor.profile.ProfileSelection;
@@ -38,6 +40,8 @@ import picocli.CommandLine.Spec;
             "  taskclock profile 4711 --pool http --flame          flame graph of a pool",
             "  taskclock profile 4711 --for 30s -o flame.html      flame graph for a browser",
             "  taskclock profile 4711 -o orders.pb.gz              for go tool pprof and others",
+            "  taskclock profile orders --from 2h --against 2026-11-24T09:00",
+            "                                                      what changed since then, by method",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process (or it exited), 5 permission denied."
         })
@@ -67,6 +71,9 @@ final class ProfileCommand implements Callable<Integer> {
 
     @Mixin
     private JvmOption jvm;
+
+    @Mixin
+    private ProfileHistory history;
 
     @Option(
             names = "--for",
@@ -143,24 +150,45 @@ final class ProfileCommand implements Callable<Integer> {
         check("--every", period, MIN_PERIOD, MAX_PERIOD, "1ms to 1s");
         OutputOptions.checkLimit(spec, limit);
         if (flame && json) throw new ParameterException(spec.commandLine(), "--flame and --json cannot be combined");
+        history.check();
         ProfileFormat format = output == null ? null : ProfileFormat.of(output);
         if (output != null && format == null)
             throw new ParameterException(
                     spec.commandLine(), "-o " + output + ": must end in " + ProfileFormat.SUFFIXES);
         OtlpClient receiver = otlp == null ? null : new OtlpClient(otlp, otlpHeaders);
+        if (history.isUsed()) return printHistory(format, receiver);
         // From here on, Ctrl-C ends the profile and prints what was sampled.
         TerminationSignal termination = new TerminationSignal();
         try {
             long pid = jvm.select();
             Profiler.Settings settings =
                     new Profiler.Settings(selection(), source, library, duration, period.toNanos());
-            Profile profile = Profiler.run(pid, settings, termination::sleep);
-            print(profile, format);
-            if (receiver != null) receiver.send(profile);
-            return Main.OK;
+            return show(Profiler.run(pid, settings, termination::sleep), format, receiver);
         } catch (ProfileException e) {
             return Main.fail(e.getMessage(), Main.FAILED);
         }
+    }
+
+    private int printHistory(ProfileFormat format, OtlpClient receiver) throws IOException, CommandException {
+        if (threads != null && threads.thread != null)
+            throw new CommandException(Main.USAGE, "--thread: the history has profiles of pools: use --pool");
+        if (history.isComparison() && (flame || output != null || otlp != null))
+            throw new CommandException(Main.USAGE, "--against cannot be combined with --flame, -o, or --otlp");
+        try {
+            List<ProfileHistory.Part> parts = history.read(jvm.name(), threads == null ? null : threads.pool);
+            if (!history.isComparison()) return show(parts.get(0).profile(), format, receiver);
+            if (json) Main.printUtf8(MethodChanges.json(parts.get(0), parts.get(1)));
+            else Main.print(MethodChanges.text(parts.get(0), parts.get(1), limit));
+            return Main.OK;
+        } catch (HistoryException e) {
+            return Main.fail(e.getMessage(), Main.FAILED);
+        }
+    }
+
+    private int show(Profile profile, ProfileFormat format, OtlpClient receiver) throws IOException, CommandException {
+        print(profile, format);
+        if (receiver != null) receiver.send(profile);
+        return Main.OK;
     }
 
     private void check(String option, Duration value, Duration min, Duration max, String range) {

@@ -30,17 +30,18 @@ final class ProfileText {
         List<String> lines = new ArrayList<>();
         lines.add(String.format(
                 Locale.ROOT,
-                "process %d %s, %s, %.1f s",
-                profile.pid(),
+                "%s%s, %s, %.1f s",
+                profile.pid() == 0 ? "" : "process " + profile.pid() + " ",
                 CellFormat.sanitize(profile.program()),
                 CellFormat.sanitize(profile.threads()),
                 profile.intervalNanos() / 1e9));
-        lines.add(String.format(
+        String cpu = String.format(Locale.ROOT, "CPU %.1f %% of a core", percentOfCore(profile, profile.cpuNanos()));
+        String parts = String.format(
                 Locale.ROOT,
-                "CPU %.1f %% of a core: user %.1f, system %.1f",
-                percentOfCore(profile, profile.cpuNanos()),
+                ": user %.1f, system %.1f",
                 percentOfCore(profile, profile.userNanos()),
-                percentOfCore(profile, profile.cpuNanos() - profile.userNanos())));
+                percentOfCore(profile, profile.cpuNanos() - profile.userNanos()));
+        lines.add(profile.userNanos() < 0 ? cpu : cpu + parts);
         lines.add(source(profile));
         String calls = profile.describeSystemCalls();
         if (!calls.isEmpty()) lines.add("system calls: " + CellFormat.sanitize(calls));

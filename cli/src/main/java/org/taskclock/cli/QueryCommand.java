@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Query the history of taskclock serve with SQL, or export it as Parquet.",
             "The SQL dialect is DuckDB's. Only reading is possible. Works whether serve is running or not.",
-            "Views: pool_cpu, thread_cpu, account_cpu, process_cpu, jvm, mark. DESCRIBE pool_cpu lists the columns."
+            "Views: pool_cpu, thread_cpu, account_cpu, process_cpu, stack_cpu, method_cpu, jvm, mark. DESCRIBE pool_cpu lists the columns."
         },
         footer = {
             "",

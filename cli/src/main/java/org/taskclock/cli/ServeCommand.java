@@ -31,6 +31,7 @@ import picocli.CommandLine.Option;
             "  taskclock serve                                the page on http://127.0.0.1:9464/",
             "  taskclock serve --allow-actions                with stacks, yields, the agent, and recordings",
             "  taskclock serve --evidence                     keeps what explains a finding",
+            "  taskclock serve --profile 1%%                   with methods in the history, for at most 1 %% of a core",
             "  taskclock serve --listen :9464 --token-file t  reachable from the network, with a token",
             "",
             "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
@@ -46,6 +47,11 @@ final class ServeCommand implements Callable<Integer> {
 
     /** The number of resolutions of the history. */
     private static final int RESOLUTIONS = 3;
+
+    /** In percent of one core. Starting Flight Recorder once in a few minutes takes about the minimum. */
+    private static final double MIN_PROFILE = 0.1;
+
+    private static final double MAX_PROFILE = 5;
 
     @Option(
             names = "--listen",
@@ -115,6 +121,16 @@ final class ServeCommand implements Callable<Integer> {
     private boolean evidence;
 
     @Option(
+            names = "--profile",
+            paramLabel = "PERCENT",
+            converter = UnitConverters.PercentConverter.class,
+            description =
+                    "Profile all JVMs all the time, so that the history shows which methods used CPU time. PERCENT"
+                            + " limits what this costs each JVM, in percent of one core, from 0.1%% to 5%%. Uses async-profiler"
+                            + " if it is installed, otherwise Flight Recorder.")
+    private Double profile;
+
+    @Option(
             names = "--service",
             paramLabel = "RULE",
             description =
@@ -162,10 +178,11 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private ServerOptions options() throws CommandException {
-        if (noAttach && (allowActions || evidence))
-            throw new CommandException(
-                    Main.USAGE,
-                    (allowActions ? "--allow-actions" : "--evidence") + ": cannot be combined with --no-attach");
+        String attaching = allowActions ? "--allow-actions" : evidence ? "--evidence" : "--profile";
+        if (noAttach && (allowActions || evidence || profile != null))
+            throw new CommandException(Main.USAGE, attaching + ": cannot be combined with --no-attach");
+        if (profile != null && (profile < MIN_PROFILE || profile > MAX_PROFILE))
+            throw new CommandException(Main.USAGE, "--profile " + profile + ": must be from 0.1% to 5%");
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
@@ -181,6 +198,7 @@ final class ServeCommand implements Callable<Integer> {
                 tokenFile,
                 allowActions,
                 evidence,
+                profile == null ? 0 : profile,
                 allowedHosts,
                 externalUrl,
                 ServeCommand::writeBundle,

@@ -69,6 +69,11 @@ public final class DuckDbHistory implements History {
     }
 
     @Override
+    public void add(HistoryProfile profile) {
+        writer.add(profile);
+    }
+
+    @Override
     public HistoryStatus status() {
         return writer.status();
     }
@@ -91,6 +96,12 @@ public final class DuckDbHistory implements History {
             throws HistoryException {
         int points = SeriesReader.points(maxPoints, maxThreads);
         return read(connection -> new SeriesReader(connection, jvmId, from, to, points).threads(maxThreads));
+    }
+
+    @Override
+    public StackHistory stacks(String jvmId, Instant from, Instant to, String pool, int maxStacks)
+            throws HistoryException {
+        return read(connection -> StackReader.read(connection, jvmId, from, to, pool, maxStacks));
     }
 
     @Override

@@ -21,6 +21,12 @@ public interface History extends AutoCloseable {
     /** Adds a mark, which is written within five seconds. Never waits or fails: see {@link #status}. */
     void add(Mark mark);
 
+    /**
+     * Adds a profile, which is written once the CPU time of its last minute has been. Never waits or fails: see
+     * {@link #status}.
+     */
+    void add(HistoryProfile profile);
+
     /** Returns the state of the history. */
     HistoryStatus status();
 
@@ -37,6 +43,14 @@ public interface History extends AutoCloseable {
 
     /** Returns the usage of the busiest threads of a JVM, like {@link #pools}. */
     ThreadSeries threads(String jvmId, Instant from, Instant to, int maxPoints, int maxThreads) throws HistoryException;
+
+    /**
+     * Returns the stacks in which a JVM used CPU time, from the profiles of the minutes that overlap a range.
+     *
+     * @param pool the pool whose stacks to return; null for all pools
+     * @param maxStacks the number of stacks to return; the others of a pool are combined
+     */
+    StackHistory stacks(String jvmId, Instant from, Instant to, String pool, int maxStacks) throws HistoryException;
 
     /**
      * Returns the marks between the two times, the earliest first.

@@ -18,8 +18,13 @@ import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 
 /**
  * Runs SQL on a history: in the process that is writing it, if there is one, and otherwise on the file, opened
@@ -28,6 +33,12 @@ import java.util.concurrent.locks.LockSupport;
 public final class HistoryQueries {
     private static final int BUFFER = 65_536;
     private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final Duration STACKS_TIMEOUT = Duration.ofMinutes(1);
+    private static final int MAX_PROGRAMS = 1_000;
+
+    /** When a JVM was last seen is written once a minute. */
+    private static final int LAST_SEEN_SECONDS = 60;
+
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** The process that writes the history, or else the file. */
@@ -75,6 +86,52 @@ public final class HistoryQueries {
         } catch (SQLException e) {
             throw new HistoryException("SQL: " + Failures.describe(e), e);
         }
+    }
+
+    /**
+     * A program in the history: all its runs together.
+     *
+     * @param name the display name
+     * @param ids the ids of its JVMs
+     */
+    public record Program(String name, List<String> ids) {}
+
+    /**
+     * Returns the programs that ran in a time range.
+     *
+     * @param text a process id, part of a display name, or part of the name of a main class or jar, ignoring case
+     */
+    public List<Program> programs(String text, Instant from, Instant to) throws IOException {
+        String pattern = HistoryDatabase.quote(text.toLowerCase(Locale.ROOT));
+        String sql = """
+                SELECT service, string_agg(id, ' ') AS ids FROM jvm_key WHERE first_seen < %d AND last_seen >= %d
+                    AND (contains(lower(service), %3$s) OR contains(lower(command), %3$s) OR pid::VARCHAR = %3$s
+                        OR id = %3$s)
+                GROUP BY service ORDER BY service
+                """.formatted(to.getEpochSecond(), from.getEpochSecond() - LAST_SEEN_SECONDS, pattern);
+        List<Program> programs = new ArrayList<>();
+        query(sql, MAX_PROGRAMS, STACKS_TIMEOUT, new RowConsumer() {
+            @Override
+            public void columns(List<String> names) {
+                // Those of the SQL above.
+            }
+
+            @Override
+            public void row(List<Object> row) {
+                programs.add(new Program((String) row.get(0), List.of(((String) row.get(1)).split(" ", -1))));
+            }
+        });
+        return programs;
+    }
+
+    /** Returns the stacks of a program, like {@link History#stacks}. */
+    public StackHistory stacks(Program program, Instant from, Instant to, String pool, int maxStacks)
+            throws IOException {
+        String ids =
+                program.ids().stream().map(HistoryDatabase::quote).collect(Collectors.joining(",", "id IN (", ")"));
+        StackReader reader = new StackReader();
+        query(StackReader.sql(ids, from, to, pool, maxStacks), Integer.MAX_VALUE - 1, STACKS_TIMEOUT, reader);
+        return reader.result();
     }
 
     /**

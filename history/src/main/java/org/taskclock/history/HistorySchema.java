@@ -9,7 +9,7 @@ import java.util.List;
 /** The tables and views of the database file. */
 final class HistorySchema {
     /** Incremented when the tables change, so that an older program does not write to a newer file. */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     /**
      * The SQL that converts each version of the tables to the next, starting with an empty file. A step is never
@@ -23,6 +23,9 @@ final class HistorySchema {
      *
      * <p>A pool that used little in a minute has one row for it, marked {@code sparse}, instead of rows for ten
      * seconds.
+     *
+     * <p>A row of a profile is the CPU time of a pool in one stack in a minute. The rows of a pool and minute add up to
+     * what the pool used. Equal stacks are stored once; their hash finds them.
      *
      * <p>The number of the last transaction shows whether a transaction that failed was written nevertheless. The
      * columns {@code clock} and {@code deleted_1} to {@code deleted_60} are recorded time, see {@link RecordedTime}:
@@ -78,6 +81,10 @@ final class HistorySchema {
             ALTER TABLE state ADD COLUMN deleted_10 BIGINT DEFAULT 0;
             ALTER TABLE state ADD COLUMN deleted_60 BIGINT DEFAULT 0;
             DROP TABLE retention;
+            """, """
+            CREATE TABLE stack_key (stack INTEGER, hash BIGINT, frames VARCHAR[]);
+            CREATE TABLE profile_60 (time INTEGER, jvm INTEGER, series INTEGER, stack INTEGER, cpu_ns BIGINT,
+                samples BIGINT);
             """);
 
     /** Returns the version of the tables in a file; 0 if it has none. */
@@ -143,6 +150,15 @@ final class HistorySchema {
                     UNION ALL SELECT 10, * FROM process_10 t WHERE @1 AND NOT @10
                     UNION ALL SELECT 60, * EXCLUDE (sparse) FROM process_60 t WHERE @1 AND (sparse OR @10)
                 ) r JOIN jvm_key k ON k.jvm = r.jvm;
+            CREATE OR REPLACE VIEW stack_cpu AS
+                SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, 60 AS seconds, k.id AS jvm, k.host, k.pid,
+                    k.service, p.pool, p.kind, r.cpu_ns, r.samples, s.frames
+                FROM profile_60 r JOIN pool_key p ON p.series = r.series JOIN jvm_key k ON k.jvm = p.jvm
+                    JOIN stack_key s ON s.stack = r.stack;
+            CREATE OR REPLACE VIEW method_cpu AS
+                SELECT time, seconds, jvm, host, pid, service, pool, kind, method,
+                    if(method = frames[-1], cpu_ns, 0) AS self_ns, cpu_ns AS total_ns
+                FROM (SELECT *, unnest(list_distinct(frames)) AS method FROM stack_cpu);
             """.replaceAll("@(10?)", "EXISTS (FROM gap WHERE seconds = $1 AND start <= t.time AND stop > t.time)");
 
     private HistorySchema() {}

@@ -15,6 +15,7 @@ import org.taskclock.monitor.recording.Mark;
 final class HistoryWriter implements AutoCloseable {
     private final DuckDBConnection connection;
     private final SeriesKeys keys;
+    private final ProfileWriter profiles;
 
     /** A longer pause between samples is a gap in the history. */
     static final int MAX_GAP_SECONDS = 15;
@@ -49,6 +50,7 @@ final class HistoryWriter implements AutoCloseable {
         batch++;
         transaction = Sql.number(connection, "SELECT transaction FROM state");
         recorded = new Recorded(0, 0, Integer.MIN_VALUE, new RecordedTime(connection).now());
+        profiles = new ProfileWriter(connection);
         connection.commit();
     }
 
@@ -97,6 +99,14 @@ final class HistoryWriter implements AutoCloseable {
         recorded = now;
         minute = newMinute;
         batch = newBatch;
+    }
+
+    /** Writes a profile in a transaction of its own: if it fails, only the profile is lost. */
+    void write(HistoryProfile profile) throws SQLException {
+        SeriesKeys.Jvm jvm = keys.jvms().get(profile.jvm().id());
+        if (jvm == null) return;
+        profiles.write(profile, jvm.id);
+        connection.commit();
     }
 
     /** Returns the connection, for tests. */
@@ -148,6 +158,7 @@ final class HistoryWriter implements AutoCloseable {
     /** Deletes rows that are too old. */
     void trimByAge(Retention retention) throws SQLException {
         retention.deleteByAge(connection, keys.numbers());
+        profiles.clean(new RecordedTime(connection).now());
         connection.commit();
     }
 

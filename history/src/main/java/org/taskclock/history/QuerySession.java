@@ -23,7 +23,8 @@ final class QuerySession {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ssxxx");
 
     /** The exported views, and their columns except for the host and the date, which partition the files. */
-    private static final List<String> EXPORTED = List.of("pool_cpu", "thread_cpu", "account_cpu", "process_cpu");
+    private static final List<String> EXPORTED =
+            List.of("pool_cpu", "thread_cpu", "account_cpu", "process_cpu", "stack_cpu");
 
     private static final int MAX_CHARACTERS = 100_000_000;
 

@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
 
 /**
  * Deletes old rows: by age, and if the files are too large, by size. The age of a row is the time that was recorded
- * since, see {@link RecordedTime}. A longer history is more useful than a detailed one, so rows of ten seconds are
- * deleted first, then those of one second apart from the last ten minutes, and those of one minute last; of each, those
- * that were recorded first.
+ * since, see {@link RecordedTime}. A longer history is more useful than a detailed one, so profiles are deleted first,
+ * then rows of ten seconds, then those of one second apart from the last ten minutes, and those of one minute last; of
+ * each, those that were recorded first.
  */
 final class Retention {
     /** The rest is reserved for the log, and for blocks that are rewritten before the old ones are freed. */
@@ -110,6 +110,11 @@ final class Retention {
      */
     boolean deleteBySize(Connection connection) throws SQLException {
         RecordedTime time = new RecordedTime(connection);
+        long profiles = endOfPart(connection, "profile_60");
+        if (profiles > 0) {
+            RollUp.deleteProfiles(connection, time.before(profiles));
+            return true;
+        }
         long tens = endOfPart(connection, "pool_10", "process_10", "thread_10");
         if (tens > 0) {
             deleteTenSeconds(connection, time, tens);

@@ -117,7 +117,11 @@ final class RollUp {
     }
 
     static void deleteMinutes(Connection connection, List<RecordedTime.Range> ranges) throws SQLException {
-        delete(connection, ranges, "", "pool_60", "thread_60", "process_60");
+        delete(connection, ranges, "", "pool_60", "thread_60", "process_60", "profile_60");
+    }
+
+    static void deleteProfiles(Connection connection, List<RecordedTime.Range> ranges) throws SQLException {
+        delete(connection, ranges, "", "profile_60");
     }
 
     private static void delete(

@@ -36,11 +36,11 @@ final class RowAppender {
     }
 
     /** Appends the columns of a row. */
-    private interface Columns<T> {
+    interface Columns<T> {
         void append(DuckDBAppender appender, T row) throws SQLException;
     }
 
-    private <T> void append(String table, List<T> rows, Columns<T> columns) throws SQLException {
+    <T> void append(String table, List<T> rows, Columns<T> columns) throws SQLException {
         if (rows.isEmpty()) return;
         try (DuckDBAppender appender = connection.createAppender(table)) {
             for (T row : rows) {

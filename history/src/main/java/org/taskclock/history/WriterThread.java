@@ -33,6 +33,7 @@ final class WriterThread implements AutoCloseable {
     private final HistoryDatabase database;
     private final SeriesKeys keys = new SeriesKeys();
     private final PendingRows pending = new PendingRows(keys);
+    private final PendingProfiles profiles = new PendingProfiles();
     private final Maintenance maintenance;
     private final Thread thread = new DaemonThread(this::run, "taskclock-history");
 
@@ -92,6 +93,10 @@ final class WriterThread implements AutoCloseable {
         synchronized (monitor) {
             if (!isClosing && marks.size() < MAX_QUEUE) marks.add(mark);
         }
+    }
+
+    void add(HistoryProfile profile) {
+        profiles.add(profile);
     }
 
     HistoryStatus status() {
@@ -180,6 +185,7 @@ final class WriterThread implements AutoCloseable {
             lostSamples.addAndGet(lost);
         }
         if (writer != null) write(added.isEmpty() || isLast ? pending.all() : pending.complete());
+        if (writer != null) writeProfiles();
         lostSamples.addAndGet(pending.dropExcess());
         if (isLast && writer != null) closeWriter();
     }
@@ -226,6 +232,14 @@ final class WriterThread implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             keepFailed(rows, writtenMarks);
             throw e;
+        }
+    }
+
+    private void writeProfiles() {
+        try {
+            for (HistoryProfile profile : profiles.take(pending.newestSecond())) writer.write(profile);
+        } catch (SQLException e) {
+            fail(e);
         }
     }
 

@@ -164,6 +164,19 @@ class HistoryVersionTest {
     }
 
     @Test
+    void shouldAddProfilesToAFileOfTheSecondVersion() throws Exception {
+        Files.createDirectories(directory);
+        execute(HistorySchema.STEPS.get(0), HistorySchema.STEPS.get(1), "UPDATE state SET version = 2");
+        writeSome();
+        try (StepwiseHistory history = new StepwiseHistory(directory)) {
+            assertThat(history.number("SELECT version FROM state")).isEqualTo(HistorySchema.VERSION);
+            assertThat(history.number("SELECT count(*) FROM pool_cpu")).isEqualTo(10);
+            assertThat(history.number("SELECT count(*) FROM stack_cpu")).isZero();
+            assertThat(history.number("SELECT count(*) FROM method_cpu")).isZero();
+        }
+    }
+
+    @Test
     void shouldLeaveAFileAsItIsIfItCannotBeMigrated() throws IOException, SQLException {
         execute(HistorySchema.STEPS.get(0), "CREATE TABLE gap (a INTEGER)");
         assertThatThrownBy(() ->

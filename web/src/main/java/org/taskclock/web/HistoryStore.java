@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.History;
 import org.taskclock.history.HistoryOptions;
+import org.taskclock.history.HistoryProfile;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.monitor.recording.Mark;
@@ -85,6 +86,10 @@ final class HistoryStore implements AutoCloseable {
     synchronized void add(Mark mark) {
         if (history != null) history.add(mark);
         else if (failure == null && waitingMarks.size() < MAX_WAITING) waitingMarks.add(mark);
+    }
+
+    synchronized void add(HistoryProfile profile) {
+        if (history != null) history.add(profile);
     }
 
     /** Returns the state of the history. Its problem is set while it is being opened, and if it cannot be opened. */

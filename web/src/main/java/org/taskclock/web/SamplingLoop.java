@@ -45,6 +45,9 @@ final class SamplingLoop implements AutoCloseable {
     /** Null if none is kept. */
     private final EvidenceTaker evidence;
 
+    /** Null if there are no continuous profiles. */
+    private final ContinuousProfiler profiler;
+
     private final Clock clock;
     private final long intervalNanos;
     private final long refreshNanos;
@@ -74,6 +77,7 @@ final class SamplingLoop implements AutoCloseable {
             EventChannel channel,
             HistoryStore history,
             EvidenceTaker evidence,
+            ContinuousProfiler profiler,
             ServerOptions options,
             Consumer<String> log) {
         this.fleet = fleet;
@@ -82,6 +86,7 @@ final class SamplingLoop implements AutoCloseable {
         this.channel = channel;
         this.history = history;
         this.evidence = evidence;
+        this.profiler = profiler;
         clock = options.clock();
         intervalNanos = options.exporter().interval().toNanos();
         refreshNanos = options.exporter().refresh().toNanos();
@@ -156,6 +161,7 @@ final class SamplingLoop implements AutoCloseable {
             if (jvm.hasEnded()) history.add(new Mark(now, key.id(), "end", key.service() + " ended"));
         }
         known.keySet().retainAll(seen);
+        if (profiler != null) profiler.update(keyed);
         for (Overview.BegunFinding begun : overview.add(keyed, machinePercent(), now)) {
             history.add(begun.mark());
             if (evidence != null) {

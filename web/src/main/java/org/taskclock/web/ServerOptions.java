@@ -19,6 +19,7 @@ import org.taskclock.web.metrics.ExporterOptions;
  * @param allowsActions whether the page may ask JVMs for stacks, profile them, count yields, load the agent, write
  *     recordings, and add marks
  * @param keepsEvidence whether a finding that begins causes a thread dump and a profile of its JVM
+ * @param profilePercent how much of one core continuous profiles may cost each JVM, in percent; 0 for no profiles
  * @param allowedHosts names of this host, besides those of the loopback interface, that requests may use
  * @param externalUrl the address of the page behind a proxy; null if there is none
  * @param bundles writes what a user wants to send to a colleague
@@ -31,6 +32,7 @@ public record ServerOptions(
         Path tokenFile,
         boolean allowsActions,
         boolean keepsEvidence,
+        double profilePercent,
         List<String> allowedHosts,
         String externalUrl,
         BundleWriter bundles,

@@ -50,6 +50,8 @@ public final class TaskClockServer implements AutoCloseable {
     private final JvmActions actions;
     private final ProfileTasks profiling;
     private final EvidenceTaker evidence;
+    private final ContinuousProfiler profiler;
+    private final ProfileApi profileHistory;
     private final RecordingTasks recordings;
     private final AgentWatch agents;
     private final SamplingLoop loop;
@@ -107,8 +109,20 @@ public final class TaskClockServer implements AutoCloseable {
                 keys.host(),
                 log);
         agents = new AgentWatch(options.exporter().fleet().attach(), overview, store, options.clock(), log);
+        profiler = options.profilePercent() > 0
+                ? new ContinuousProfiler(options.profilePercent() / 100, options.clock(), store::add, log)
+                : null;
+        profileHistory = new ProfileApi(store, history, limits.budget());
         loop = new SamplingLoop(
-                fleet, keys, overview, channel, store, options.keepsEvidence() ? evidence : null, options, log);
+                fleet,
+                keys,
+                overview,
+                channel,
+                store,
+                options.keepsEvidence() ? evidence : null,
+                profiler,
+                options,
+                log);
         routes = new Routes(log);
         addRoutes();
         AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
@@ -147,6 +161,8 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/live", channel::add);
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
         addRequests(routes, history, opened, actions, recordings, profiling, profiles, marks);
+        routes.add("GET", "/api/jvms/{id}/methods", profileHistory::methods);
+        routes.add("GET", "/api/jvms/{id}/flame", profileHistory::flame);
     }
 
     private void sendReadiness(Call call) {
@@ -200,6 +216,7 @@ public final class TaskClockServer implements AutoCloseable {
         json.name("host").value(keys.host());
         json.name("processors").value(fleet.processors());
         json.name("actions").value(options.allowsActions());
+        json.name("profiles").value(profiler != null);
         json.name("now").value(options.clock().millis());
         json.name("started").value(started);
         history.writeStatus(json.name("history"));
@@ -247,6 +264,7 @@ public final class TaskClockServer implements AutoCloseable {
         evidence.close();
         opened.close();
         loop.close();
+        if (profiler != null) profiler.close();
         store.close();
         fleet.close();
     }

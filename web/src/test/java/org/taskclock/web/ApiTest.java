@@ -128,6 +128,9 @@ final class ApiTest {
             String ranges = "?from1=" + (now - 60_000) + "&to1=" + now + "&from2=" + (now - 60_000) + "&to2=" + now;
             check("GET", "/api/jvms/{id}/compare", 200, jvm + "/compare" + ranges, null);
             check("GET", "/api/jvms/{id}/compare", 400, jvm + "/compare", null);
+            check("GET", "/api/jvms/{id}/methods", 404, jvm + "/methods", null);
+            check("GET", "/api/jvms/{id}/methods", 400, jvm + "/methods?limit=0", null);
+            check("GET", "/api/jvms/{id}/flame", 404, jvm + "/flame?pool=x", null);
             requested.add("GET /api/jvms/{id}/export");
             assertThat(server.get(jvm + "/export?format=csv&by=thread").body()).contains("a busy thread");
             assertThat(server.get(jvm + "/export?format=parquet").body()).startsWith("PAR1");

@@ -12,9 +12,11 @@ import java.util.stream.LongStream;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
 import org.taskclock.history.History;
+import org.taskclock.history.HistoryProfile;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.history.JvmHistory;
+import org.taskclock.history.StackHistory;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.recording.PoolSeries;
@@ -44,6 +46,9 @@ class GeneratedHistory implements History {
 
     @Override
     public void add(Mark mark) {}
+
+    @Override
+    public void add(HistoryProfile profile) {}
 
     @Override
     public HistoryStatus status() {
@@ -87,6 +92,11 @@ class GeneratedHistory implements History {
                     column(points, 123_456_789),
                     column(points, 12_345_678)));
         return new ThreadSeries(from, to, Duration.ofSeconds(1), times(from, points), rows);
+    }
+
+    @Override
+    public StackHistory stacks(String jvmId, Instant from, Instant to, String pool, int maxStacks) {
+        return new StackHistory(Duration.ZERO, List.of());
     }
 
     @Override

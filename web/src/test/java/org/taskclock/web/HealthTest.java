@@ -124,7 +124,15 @@ final class HealthTest {
         HistoryStore store = new HistoryStore((data, kept) -> null, directory, options.history(), line -> {});
         try (JvmFleet fleet = new JvmFleet(options.exporter().fleet(), line -> {});
                 SamplingLoop loop = new SamplingLoop(
-                        fleet, new JvmKeys(), new Overview(1), new EventChannel(), store, null, options, line -> {})) {
+                        fleet,
+                        new JvmKeys(),
+                        new Overview(1),
+                        new EventChannel(),
+                        store,
+                        null,
+                        null,
+                        options,
+                        line -> {})) {
             assertThat(loop.problem(System.nanoTime())).isEqualTo("JVMs are being read for the first time");
             loop.start();
             while (loop.problem(System.nanoTime()) != null) Thread.onSpinWait();

@@ -43,6 +43,7 @@ final class TestServer implements AutoCloseable {
         HttpClient client = HttpClient.newHttpClient();
         boolean allowsActions;
         boolean keepsEvidence;
+        double profilePercent;
         List<String> allowedHosts = List.of();
         String externalUrl;
         boolean attaches = true;
@@ -74,6 +75,7 @@ final class TestServer implements AutoCloseable {
                 settings.tokenFile,
                 settings.allowsActions,
                 settings.keepsEvidence,
+                settings.profilePercent,
                 settings.allowedHosts,
                 settings.externalUrl,
                 settings.bundles,

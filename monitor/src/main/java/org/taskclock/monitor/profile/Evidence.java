@@ -96,7 +96,13 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
 
     /** Profiles threads with the best source that works. */
     public static Profile profile(long pid, ProfileSelection selection, Duration duration) throws IOException {
-        Profile profile = profile(pid, selection, ProfileSource.AUTO, duration);
+        Profile profile;
+        try {
+            profile = profile(pid, selection, ProfileSource.AUTO, duration);
+        } catch (ProfileException e) {
+            // async-profiler may be in use, also for continuous profiles.
+            profile = profile(pid, selection, ProfileSource.JFR, duration);
+        }
         // Before JDK 25, Flight Recorder does not sample native code, such as that of Thread.yield.
         return profile.samples() > 0 ? profile : profile(pid, selection, ProfileSource.STACKS, duration);
     }

@@ -5,7 +5,9 @@ package org.taskclock.monitor.profile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import one.convert.Arguments;
 import one.convert.Frame;
 import one.convert.JfrConverter;
@@ -17,6 +19,9 @@ import one.jfr.event.Event;
 final class JfrSamples extends JfrConverter {
     private final long periodNanos;
     private final List<StackSource.Sample> samples = new ArrayList<>();
+
+    /** Each name once, because thousands of stacks have the same frames. */
+    private final Map<String, String> names = new HashMap<>();
 
     private JfrSamples(JfrReader reader, Arguments arguments, long periodNanos) {
         super(reader, arguments);
@@ -68,7 +73,9 @@ final class JfrSamples extends JfrConverter {
                         case Frame.TYPE_INLINED -> "_[i]";
                         default -> "_[j]";
                     };
-            frames.add(getMethodName(stack.methods[i], stack.types[i]) + suffix);
+            String frame = getMethodName(stack.methods[i], stack.types[i]) + suffix;
+            String known = names.putIfAbsent(frame, frame);
+            frames.add(known == null ? frame : known);
         }
         return frames;
     }

@@ -173,13 +173,20 @@ final class MeasuredStacks {
         List<String> frames = sample.frames().isEmpty() ? List.of(Profile.NO_STACK) : sample.frames();
         String mode = !seesKernel ? "" : sample.isInKernel() ? Profile.KERNEL : Profile.USER;
         if (group == ended) return new Key(PoolName.of(sample.thread()), ENDED, 0, mode, frames);
-        if (isOnUnknownCarrier(sample)) return new Key(group.threads.get(0).pool(), VIRTUAL, 0, mode, frames);
+        if (isOnUnknownCarrier(sample)) return new Key(group.threads.get(0).pool(), virtual(sample), 0, mode, frames);
         ThreadUsage thread = threadOf(group, sample);
         boolean isNamed =
                 thread != null && (!thread.truncated() || sample.thread().isEmpty());
         String name = isNamed ? thread.name() : sample.thread();
         String pool = isNamed ? thread.pool() : PoolName.of(name);
         return new Key(pool, name, thread == null ? 0 : thread.tid(), mode, frames);
+    }
+
+    /** Returns a name for all virtual threads of a group, such as "(virtual threads) request-#". */
+    private String virtual(StackSource.Sample sample) {
+        // A carrier that mounts or unmounts one.
+        if (byJavaId.containsKey(sample.javaId())) return sample.thread();
+        return sample.thread().isEmpty() ? VIRTUAL : VIRTUAL + " " + PoolName.of(sample.thread());
     }
 
     /** Returns null if threads with the same name cannot be told apart. */

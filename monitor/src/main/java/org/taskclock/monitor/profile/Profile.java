@@ -62,7 +62,8 @@ public record Profile(
      * Equal stacks of one thread.
      *
      * @param pool as in {@link org.taskclock.monitor.usage.ThreadUsage#pool}
-     * @param thread its name; "(virtual threads)" and "(ended threads)" stand for all of these in the pool
+     * @param thread its name; "(virtual threads)", followed by the name of their group, and "(ended threads)" stand for
+     *     all of these in the pool
      * @param tid as in {@link org.taskclock.monitor.usage.ThreadUsage#tid}; 0 if unknown
      * @param mode {@link #USER} or {@link #KERNEL}; empty if unknown
      * @param frames outermost first. As in async-profiler's collapsed stacks, a suffix gives the type of a frame:
@@ -72,6 +73,13 @@ public record Profile(
      */
     public record Stack(
             String pool, String thread, int tid, String mode, List<String> frames, long samples, long cpuNanos) {
+        /** Returns the group of the virtual threads, as the agent names it; null if these are no virtual threads. */
+        public String virtualGroup() {
+            if (!thread.startsWith(MeasuredStacks.VIRTUAL)) return null;
+            String group = thread.substring(MeasuredStacks.VIRTUAL.length()).strip();
+            return group.isEmpty() ? "(unnamed)" : group;
+        }
+
         Stack plus(Stack other) {
             return with(frames, samples + other.samples, cpuNanos + other.cpuNanos);
         }

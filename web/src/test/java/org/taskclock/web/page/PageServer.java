@@ -62,6 +62,7 @@ final class PageServer implements AutoCloseable {
                         token,
                         true,
                         true,
+                        0,
                         List.of(),
                         externalUrl,
                         (pid, redact, file) -> Files.writeString(file, "bundle of " + pid),
