@@ -4,8 +4,8 @@
 #
 # zoo-tools.sh PID
 #
-# Asks other tools about a JVM, for "taskclock experiment zoo --tools". Prints a heading "== TOOL" for each, and below it
-# lines with a percentage, a space, and a text, the most important first. Leaves out tools that it does not find:
+# Asks other tools about a JVM, for "taskclock experiment zoo --tools". Prints a heading "== TOOL" for each, and below
+# it lines with a percentage, a space, and a text, the most important first. Leaves out tools that it does not find:
 #
 # ASYNC_PROFILER  libasyncProfiler.so
 # JFR_HOME        a JDK 21 or later, for "jfr view"

@@ -60,8 +60,9 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
      */
     static ZooAnswer ofFindings(
             Misbehavior program, String tool, List<Statement> statements, String threads, long beginMillis) {
-        List<Statement> after =
-                statements.stream().filter(each -> each.seenMillis >= beginMillis).toList();
+        List<Statement> after = statements.stream()
+                .filter(each -> each.seenMillis >= beginMillis)
+                .toList();
         Statement right = after.stream()
                 .filter(each -> program.isCause(each.kind))
                 .findFirst()
@@ -72,8 +73,8 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
         Verdict verdict = Verdict.SILENT;
         if (right != null) verdict = Verdict.RIGHT;
         else if (after.stream().anyMatch(each -> isWrong(program, each.kind))) verdict = Verdict.WRONG;
-        else if (program.namesThread(threads)
-                || after.stream().anyMatch(each -> program.namesThread(each.text))) verdict = Verdict.THREAD;
+        else if (program.namesThread(threads) || after.stream().anyMatch(each -> program.namesThread(each.text)))
+            verdict = Verdict.THREAD;
         return new ZooAnswer(
                 tool,
                 verdict,
@@ -92,10 +93,7 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
     }
 
     private static String kinds(List<Statement> statements) {
-        return statements.stream()
-                .map(Statement::kind)
-                .collect(Collectors.toCollection(TreeSet::new))
-                .stream()
+        return statements.stream().map(Statement::kind).collect(Collectors.toCollection(TreeSet::new)).stream()
                 .collect(Collectors.joining(", "));
     }
 

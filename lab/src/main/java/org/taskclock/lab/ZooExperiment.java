@@ -36,7 +36,9 @@ final class ZooExperiment extends ExperimentCommand<ZooOptions> {
         for (String name : options.only) {
             if (Misbehaviors.ALL.stream().noneMatch(each -> each.name().equals(name)))
                 throw new LabException("--only " + name + ": no such program: use one of "
-                        + String.join(", ", Misbehaviors.ALL.stream().map(Misbehavior::name).toList()));
+                        + String.join(
+                                ", ",
+                                Misbehaviors.ALL.stream().map(Misbehavior::name).toList()));
         }
         if (options.tools != null && !Files.isExecutable(options.tools))
             throw new LabException("--tools " + options.tools + ": not an executable file");
@@ -70,7 +72,8 @@ final class ZooExperiment extends ExperimentCommand<ZooOptions> {
         }
         if (options.tools != null) {
             try (ZooRun run = new ZooRun(program, jvm(home), NORMAL_SECONDS_OF_TOOLS, files)) {
-                for (Map.Entry<String, List<String>> tool : run.ask(options.tools).entrySet()) {
+                for (Map.Entry<String, List<String>> tool :
+                        run.ask(options.tools).entrySet()) {
                     answers.add(ZooAnswer.ofLines(program, tool.getKey(), tool.getValue()));
                     raw.append("\n== ").append(tool.getKey()).append('\n');
                     for (String line : tool.getValue()) raw.append(line).append('\n');
@@ -79,7 +82,11 @@ final class ZooExperiment extends ExperimentCommand<ZooOptions> {
         }
         tables.add(home, program, answers);
         printLive(program.name() + ": "
-                + String.join("; ", answers.stream().map(each -> each.tool() + " " + each.text()).toList()));
+                + String.join(
+                        "; ",
+                        answers.stream()
+                                .map(each -> each.tool() + " " + each.text())
+                                .toList()));
         if (options.raw == null) return;
         Path folder = Files.createDirectories(options.raw.resolve("jdk-" + home.version()));
         Files.writeString(folder.resolve(program.name() + ".txt"), raw);
@@ -104,10 +111,13 @@ final class ZooExperiment extends ExperimentCommand<ZooOptions> {
 
     @Override
     void report(ResultBuilder report) {
-        report.method.add("Each program runs in its own JVM. Its threads answer requests for "
-                + Math.round(NORMAL_SHARE * options.seconds()) + " s, and then one or more of them misbehave for "
-                + options.seconds() + " s. serve and top watch all the time; why starts a second after the beginning."
-                + " serve has nothing but the figures of threads and pools; page is a server whose page shows this JVM.");
+        report.method.add(
+                "Each program runs in its own JVM. Its threads answer requests for "
+                        + Math.round(NORMAL_SHARE * options.seconds())
+                        + " s, and then one or more of them misbehave for "
+                        + options.seconds()
+                        + " s. serve and top watch all the time; why starts a second after the beginning."
+                        + " serve has nothing but the figures of threads and pools; page is a server whose page shows this JVM.");
         report.method.add("A tool is right if it reports a finding that names the cause, or names a method that causes"
                 + " it. It is wrong if it does not, but reports a finding that is neither a consequence nor about the"
                 + " machine. Otherwise, it may have named a thread at fault, or it is silent. top must repeat a finding"

@@ -114,7 +114,7 @@ final class ZooRun implements AutoCloseable {
         Map<String, List<String>> sections = new LinkedHashMap<>();
         List<String> section = new ArrayList<>();
         for (String line : lines) {
-            if (line.startsWith("== ")) sections.put(line.substring(3), section = new ArrayList<>());
+            if (line.startsWith("== ")) section = sections.computeIfAbsent(line.substring(3), name -> new ArrayList<>());
             else if (!line.isBlank()) section.add(line);
         }
         return sections;
@@ -127,7 +127,8 @@ final class ZooRun implements AutoCloseable {
     }
 
     private static void await(Process tool) throws InterruptedException {
-        if (!tool.waitFor(EXIT_SECONDS, TimeUnit.SECONDS)) tool.destroyForcibly().waitFor();
+        if (!tool.waitFor(EXIT_SECONDS, TimeUnit.SECONDS))
+            tool.destroyForcibly().waitFor();
     }
 
     private double elapsedSeconds() {

@@ -57,7 +57,8 @@ record ZooTop(List<ZooAnswer.Statement> statements, List<String> busiest) {
 
     /** Returns the time of day that is nearest to a time. */
     private static long millis(String time, long nearMillis) {
-        LocalTime near = Instant.ofEpochMilli(nearMillis).atZone(ZoneId.systemDefault()).toLocalTime();
+        LocalTime near =
+                Instant.ofEpochMilli(nearMillis).atZone(ZoneId.systemDefault()).toLocalTime();
         long difference = Duration.between(near, LocalTime.parse(time)).toMillis();
         long day = Duration.ofHours(HOURS).toMillis();
         return nearMillis + Math.floorMod(difference + day / 2, day) - day / 2;

@@ -50,14 +50,15 @@ final class CpuPrograms {
         if (hasArrived) Threads.request();
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // the tasks run until the JVM exits
     static void scheduler() {
-        ScheduledExecutorService executor = Executors.newScheduledThreadPool(
-                1, task -> Threads.daemon("scheduler-1", task));
+        ScheduledExecutorService executor =
+                Executors.newScheduledThreadPool(1, task -> Threads.daemon("scheduler-1", task));
         executor.scheduleAtFixedRate(
                 () -> {
                     Threads.compute(1_000);
                     if (!Threads.isMisbehaving()) return;
-                    executor.scheduleAtFixedRate(() -> unusedSink = Boolean.TRUE, 0, 1, TimeUnit.NANOSECONDS);
+                    executor.scheduleAtFixedRate(() -> unusedSink = true, 0, 1, TimeUnit.NANOSECONDS);
                     throw new IllegalStateException(); // ends this task
                 },
                 0,

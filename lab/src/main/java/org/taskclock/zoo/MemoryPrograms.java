@@ -42,7 +42,8 @@ final class MemoryPrograms {
     @SuppressWarnings("StringConcatenationInLoop") // that is the problem
     private static void buildReport() {
         String report = "";
-        for (int i = 0; i < LINES; i++) report += "line " + i + ": all orders of this customer were delivered on time\n";
+        for (int i = 0; i < LINES; i++)
+            report += "line " + i + ": all orders of this customer were delivered on time\n";
         unusedSink = report;
     }
 
@@ -86,8 +87,8 @@ final class MemoryPrograms {
         private static final byte[] RULE = read();
 
         private static byte[] read() {
-            try (InputStream in =
-                    MemoryPrograms.class.getResourceAsStream("/" + Rule.class.getName().replace('.', '/') + ".class")) {
+            try (InputStream in = MemoryPrograms.class.getResourceAsStream(
+                    "/" + Rule.class.getName().replace('.', '/') + ".class")) {
                 return in.readAllBytes();
             } catch (IOException e) {
                 throw new IllegalStateException(e);

@@ -16,7 +16,6 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.StreamHandler;
 
-
 /** Programs whose threads are too many, wait for each other, or share their work unevenly. */
 final class ThreadPrograms {
     private static final long MILLI = 1_000_000;
@@ -111,7 +110,8 @@ final class ThreadPrograms {
             Threads.start(
                     "http-exec-" + i,
                     () -> CompletableFuture.runAsync(Threads::request).get(),
-                    () -> CompletableFuture.runAsync(ThreadPrograms::callBackend).get());
+                    () -> CompletableFuture.runAsync(ThreadPrograms::callBackend)
+                            .get());
     }
 
     private static void callBackend() {

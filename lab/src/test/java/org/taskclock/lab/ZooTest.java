@@ -80,7 +80,8 @@ class ZooTest {
         ZooAnswer wrong = answer(statement("gc", "garbage collection uses 30 %", 4));
         assertThat(wrong.text()).isEqualTo("wrong (gc)");
         assertThat(wrong.foundSeconds()).isNaN();
-        assertThat(answer(statement("gc", "", 3), statement("yield-storm", "", 4)).verdict())
+        assertThat(answer(statement("gc", "", 3), statement("yield-storm", "", 4))
+                        .verdict())
                 .as("a second finding does not make the first one wrong")
                 .isEqualTo(Verdict.RIGHT);
         assertThat(answer(statement("system-heavy", "thread \"consumer\"", 4)).verdict())
@@ -100,13 +101,17 @@ class ZooTest {
 
     @Test
     void shouldJudgeOtherTools() {
-        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("90.0 java/lang/Thread.yield")).verdict())
+        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("90.0 java/lang/Thread.yield"))
+                        .verdict())
                 .isEqualTo(Verdict.RIGHT);
-        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("90.0 [consumer tid=1]")).verdict())
+        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("90.0 [consumer tid=1]"))
+                        .verdict())
                 .isEqualTo(Verdict.THREAD);
-        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("90.0 other", "1.0 another")).verdict())
+        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("90.0 other", "1.0 another"))
+                        .verdict())
                 .isEqualTo(Verdict.WRONG);
-        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("40.0 other", "30.0 another")).verdict())
+        assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("40.0 other", "30.0 another"))
+                        .verdict())
                 .isEqualTo(Verdict.SILENT);
         assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of()).verdict()).isEqualTo(Verdict.SILENT);
     }
@@ -119,7 +124,8 @@ class ZooTest {
                 .toEpochMilli();
         StringBuilder text = new StringBuilder();
         for (int second = 58; second < 64; second++) {
-            text.append(second < 60 ? "23:59:" + second : "00:00:0" + (second - 60)).append("""
+            text.append(second < 60 ? "23:59:" + second : "00:00:0" + (second - 60))
+                    .append("""
                       org.taskclock.zoo.ZooProgram (12), 1.0 s
                       TID  CPU% NAME
                        13 100.0 consumer
@@ -138,11 +144,13 @@ class ZooTest {
         assertThat(top.threads(YIELDS)).contains("consumer");
 
         List<Statement> problem = ZooTop.problem(
-                "It used 1.\nProblem: thread \"c\" (x) keeps calling (yield-storm, since 10:00:00). Threads keep.\n", 5);
+                "It used 1.\nProblem: thread \"c\" (x) keeps calling (yield-storm, since 10:00:00). Threads keep.\n",
+                5);
         assertThat(problem).containsExactly(new Statement("yield-storm", "thread \"c\" (x) keeps calling", 0, 5));
         assertThat(ZooTop.problem("No known problem was found.\n", 5)).isEmpty();
 
-        assertThat(ZooRun.sections(List.of("== a", "1 b", "", "== c"))).isEqualTo(Map.of("a", List.of("1 b"), "c", List.of()));
+        assertThat(ZooRun.sections(List.of("== a", "1 b", "", "== c")))
+                .isEqualTo(Map.of("a", List.of("1 b"), "c", List.of()));
     }
 
     @Test

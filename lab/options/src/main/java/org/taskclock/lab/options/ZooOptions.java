@@ -36,8 +36,9 @@ public final class ZooOptions extends ExperimentOptions {
     @Option(
             names = "--tools",
             paramLabel = "SCRIPT",
-            description = "Run each program a second time, call SCRIPT with its process id while it misbehaves, and judge"
-                    + " the tools in its output. In a checkout: lab/zoo-tools.sh.")
+            description =
+                    "Run each program a second time, call SCRIPT with its process id while it misbehaves, and judge"
+                            + " the tools in its output. In a checkout: lab/zoo-tools.sh.")
     public Path tools;
 
     @Option(names = "--raw", paramLabel = "DIR", description = "Write what each tool printed to DIR/JDK/PROGRAM.txt.")
@@ -52,7 +53,8 @@ public final class ZooOptions extends ExperimentOptions {
     public List<String> arguments() {
         List<String> arguments = new ArrayList<>(super.arguments());
         if (!only.isEmpty()) arguments.addAll(List.of("--only", String.join(",", only)));
-        if (tools != null) arguments.addAll(List.of("--tools", tools.getFileName().toString()));
+        if (tools != null)
+            arguments.addAll(List.of("--tools", tools.getFileName().toString()));
         return arguments;
     }
 }
