@@ -40,9 +40,9 @@ pidstat_threads() {
 # The methods and the threads with the most samples of CPU time: what runs, the Java method that runs or calls it, and
 # the thread.
 async_profiler() {
-  jcmd JVMTI.agent_load "$ASYNC_PROFILER" start,event=cpu,threads
+  jcmd JVMTI.agent_load "$ASYNC_PROFILER" '"start,event=cpu,threads"'
   sleep "$seconds"
-  jcmd JVMTI.agent_load "$ASYNC_PROFILER" "stop,threads,collapsed,file=$work/collapsed"
+  jcmd JVMTI.agent_load "$ASYNC_PROFILER" "\"stop,threads,collapsed,file=$work/collapsed\""
   awk -v rows="$rows" '
     {
       count = $NF
@@ -71,7 +71,7 @@ flight_recorder() {
   sleep $((seconds + 1))
   jcmd JFR.dump name=zoo filename="$work/zoo.jfr"
   jcmd JFR.stop name=zoo
-  for view in hot-methods thread-cpu-load contention-by-site pinned-threads; do
+  for view in hot-methods contention-by-site pinned-threads; do
     { "$JFR_HOME/bin/jfr" view --width 160 --cell-height 1 "$view" "$work/zoo.jfr" || true; } |
       sed '1,/^---/d' | awk -v view="$view" -v rows="$rows" '
         NF > 1 && n < rows {
@@ -84,12 +84,13 @@ flight_recorder() {
   done
 }
 
-# The results that are warnings, and what they say.
+# The results of the rules, other than those that blame other processes, which may be true of any run.
 mission_control() {
   "$JFR_HOME/bin/java" -Djava.awt.headless=true -cp "$JMC" \
-    org.openjdk.jmc.flightrecorder.rules.report.JfrRulesReport -min warning "$work/zoo.jfr" |
+    org.openjdk.jmc.flightrecorder.rules.report.JfrRulesReport -min info "$work/zoo.jfr" |
     tr '\n' ' ' | sed 's/<rule>/\n<rule>/g' |
-    sed -nE 's:^<rule>.*<name>(.*)</name>.*<score>(.*)</score>.*<message>(.*)</message>.*:\2 \1\: \3:p' | sort -rn
+    sed -nE '/<id>CompareCpu</d
+      s:^<rule>.*<name>(.*)</name>.*<score>(.*)</score>.*<summary>(.*)</summary>.*:\2 \1\: \3:p' | sort -rn
 }
 
 # The busiest threads, each with its stack in one line.

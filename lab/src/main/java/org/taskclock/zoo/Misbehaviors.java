@@ -68,7 +68,7 @@ public final class Misbehaviors {
                     .called("direct|native memory")
                     .with("-XX:MaxDirectMemorySize=256m"),
             new Misbehavior("log-lock", "six threads wait for the lock of a log handler", ThreadPrograms::logLock)
-                    .in(HTTP + "[1-6#]", "StreamHandler|Handler.publish|formatSlowly")
+                    .in(HTTP + "[1-6#]", "SlowHandler")
                     .found("lock-convoy")
                     .called("lock|contention|blocked"),
             new Misbehavior("thread-churn", "each task starts a thread", ThreadPrograms::threadChurn)

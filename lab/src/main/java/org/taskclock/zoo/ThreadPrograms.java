@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.zoo;
 
-import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,11 +9,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
-import java.util.logging.Formatter;
+import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import java.util.logging.StreamHandler;
 
 /** Programs whose threads are too many, wait for each other, or share their work unevenly. */
 final class ThreadPrograms {
@@ -30,19 +28,23 @@ final class ThreadPrograms {
     static void logLock() {
         Logger logger = Logger.getLogger("zoo");
         logger.setUseParentHandlers(false);
-        logger.addHandler(new StreamHandler(OutputStream.nullOutputStream(), new Formatter() {
-            @Override
-            public String format(LogRecord record) {
-                return formatSlowly(record);
-            }
-        }));
+        logger.addHandler(new SlowHandler());
         for (int i = 1; i <= 6; i++) Threads.start("http-exec-" + i, () -> logger.log(Level.INFO, "request"));
     }
 
-    /** Runs while the handler holds its lock. */
-    private static String formatSlowly(LogRecord record) {
-        Threads.compute(2 * MILLI);
-        return record.getMessage();
+    /** Formats a record while it holds its lock, as those of the JDK did before JDK 25. */
+    private static final class SlowHandler extends Handler {
+        @Override
+        public synchronized void publish(LogRecord record) {
+            Threads.compute(2 * MILLI);
+            unusedSink = record;
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
     }
 
     static void threadChurn() {
