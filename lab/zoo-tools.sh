@@ -84,13 +84,15 @@ flight_recorder() {
   done
 }
 
-# The results of the rules, other than those that blame other processes, which may be true of any run.
+# The results of the rules, with their scores. Those that are not warnings claim nothing, so their score counts as 0.
+# Leaves out the rule that blames other processes, which may be right in any run.
 mission_control() {
   "$JFR_HOME/bin/java" -Djava.awt.headless=true -cp "$JMC" \
     org.openjdk.jmc.flightrecorder.rules.report.JfrRulesReport -min info "$work/zoo.jfr" |
     tr '\n' ' ' | sed 's/<rule>/\n<rule>/g' |
     sed -nE '/<id>CompareCpu</d
-      s:^<rule>.*<name>(.*)</name>.*<score>(.*)</score>.*<summary>(.*)</summary>.*:\2 \1\: \3:p' | sort -rn
+      s:^<rule>.*<name>(.*)</name>.*<score>(.*)</score>.*<summary>(.*)</summary>.*:\2 \1\: \3:p' |
+    awk -v warning=75 '$1 < warning { $1 = 0 } { print }' | sort -rn
 }
 
 # The busiest threads, each with its stack in one line.
@@ -98,13 +100,13 @@ arthas() {
   local port=$((20000 + pid % 20000))
   "$JFR_HOME/bin/java" -jar "$ARTHAS/arthas-boot.jar" --arthas-home "$ARTHAS" --target-ip 127.0.0.1 \
     --telnet-port "$port" --http-port -1 -c "thread -n $rows; stop" "$pid" </dev/null 2>/dev/null |
-    sed 's/\x1b\[[0-9;]*m//g' | awk '
+    sed 's/\x1b\[[0-9;]*m//g; s/\r//' | awk '
       match($0, /cpuUsage=[0-9.]+%/) {
         if (text != "") print text
         text = substr($0, RSTART + 9, RLENGTH - 10) " " $1
         next
       }
-      /^ +at / && text != "" { text = text " " $2 }
+      /^ +at / && text != "" { sub(/^ +at +/, ""); text = text " < " $0 }
       /^$/ { if (text != "") print text; text = "" }'
 }
 

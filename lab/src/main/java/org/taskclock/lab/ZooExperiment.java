@@ -47,7 +47,7 @@ final class ZooExperiment extends ExperimentCommand<ZooOptions> {
         List<Step> steps = new ArrayList<>();
         for (Jdk home : homes) {
             for (Misbehavior program : Misbehaviors.ALL) {
-                if (!program.runsOn(home.feature())) continue;
+                if (program.usesVirtualThreads() && !home.hasVirtualThreads()) continue;
                 if (!options.only.isEmpty() && !options.only.contains(program.name())) continue;
                 steps.add(new Step(home + ": " + program.name(), () -> measure(home, program)));
             }
@@ -65,7 +65,10 @@ final class ZooExperiment extends ExperimentCommand<ZooOptions> {
         List<ZooAnswer> answers;
         Path files = Files.createDirectories(directory.resolve(home.version() + "-" + program.name()));
         double normal = NORMAL_SHARE * options.seconds();
-        try (ZooRun run = new ZooRun(program, jvm(home), normal, files)) {
+        ExperimentJvm jvm = jvm(home);
+        // Findings about virtual threads need it.
+        if (program.usesVirtualThreads()) jvm.agent("vthreads=on");
+        try (ZooRun run = new ZooRun(program, jvm, normal, files)) {
             answers = new ArrayList<>(run.watch(taskclock, overview, page, options.seconds()));
             tables.addEarly(home, program, page.findings(), run.beginMillis());
             raw.append(ZooRaw.of(program, run.beginMillis(), files, overview.findings(), page.findings()));

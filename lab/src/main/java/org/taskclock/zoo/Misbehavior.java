@@ -18,7 +18,7 @@ public final class Misbehavior {
     private List<String> kinds = List.of();
     private List<String> consequences = List.of();
     private List<String> options = List.of();
-    private int oldestJdk;
+    private boolean virtual;
     private boolean heldOut;
 
     /** @param start starts the threads */
@@ -53,8 +53,8 @@ public final class Misbehavior {
         return this;
     }
 
-    Misbehavior since(int jdk) {
-        oldestJdk = jdk;
+    Misbehavior usingVirtualThreads() {
+        virtual = true;
         return this;
     }
 
@@ -92,8 +92,8 @@ public final class Misbehavior {
         return options;
     }
 
-    public boolean runsOn(int jdk) {
-        return jdk >= oldestJdk;
+    public boolean usesVirtualThreads() {
+        return virtual;
     }
 
     public boolean isCause(String kind) {

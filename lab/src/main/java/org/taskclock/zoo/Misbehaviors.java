@@ -6,8 +6,6 @@ import java.util.List;
 
 /** All programs. Those that are held out come last. */
 public final class Misbehaviors {
-    private static final int VIRTUAL_THREADS = 21;
-
     private static final String HTTP = "http-exec-";
     private static final String GC = "gc";
     private static final String SAFEPOINTS = "safepoints";
@@ -86,7 +84,7 @@ public final class Misbehaviors {
                     .found("carrier-pinned")
                     .causing("carrier-starvation")
                     .called("pinned")
-                    .since(VIRTUAL_THREADS),
+                    .usingVirtualThreads(),
             new Misbehavior("thread-leak", "each connection leaves a thread behind", ThreadPrograms::threadLeak)
                     .in("connection-", "acceptConnection")
                     .found("thread-leak")
@@ -102,7 +100,7 @@ public final class Misbehaviors {
                     .found("carrier-monopolized")
                     .causing("carrier-starvation")
                     .called("monopol|never blocks")
-                    .since(VIRTUAL_THREADS)
+                    .usingVirtualThreads()
                     .heldOut(),
             new Misbehavior("class-loading", "each request loads its classes anew", MemoryPrograms::classLoading)
                     .in("plugin-loader", "loadPlugin|defineClass|ClassLoader")
