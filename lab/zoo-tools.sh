@@ -76,7 +76,8 @@ flight_recorder() {
       sed '1,/^---/d' | awk -v view="$view" -v rows="$rows" '
         NF > 1 && n < rows {
           share = 0
-          for (i = 1; i <= NF; i++) if ($i ~ /%$/ && $i + 0 > share) share = $i + 0
+          # Few samples prove nothing.
+          for (i = 2; i <= NF; i++) if ($i ~ /%$/ && $i + 0 > share && $(i - 1) >= 5) share = $i + 0
           gsub(/ +/, " ")
           print share, view ":", $0
           n++

@@ -92,7 +92,7 @@ final class ZooExperiment extends ExperimentCommand<ZooOptions> {
                                 .toList()));
         if (options.raw == null) return;
         Path folder = Files.createDirectories(options.raw.resolve("jdk-" + home.version()));
-        Files.writeString(folder.resolve(program.name() + ".txt"), raw);
+        Files.writeString(folder.resolve(program.name() + ".txt"), ZooRaw.shorten(raw.toString()));
     }
 
     @Override

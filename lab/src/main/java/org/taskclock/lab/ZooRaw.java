@@ -12,6 +12,8 @@ import org.taskclock.zoo.Misbehavior;
 
 /** What TaskClock printed about a program, shortened. */
 final class ZooRaw {
+    private static final int MAX_LINE = 160;
+
     private ZooRaw() {}
 
     static String of(
@@ -25,6 +27,14 @@ final class ZooRaw {
                 + ".\n\n== why\n" + Files.readString(files.resolve("why")) + "\n== top, the last interval\n"
                 + lastInterval(Files.readString(files.resolve("top"))) + "\n== serve\n" + text(overview, beginMillis)
                 + "\n== page\n" + text(page, beginMillis);
+    }
+
+    /** Cuts long lines, such as stacks in one line. */
+    static String shorten(String raw) {
+        StringBuilder text = new StringBuilder();
+        for (String line : raw.split("\n", -1))
+            text.append(line, 0, Math.min(MAX_LINE, line.length())).append('\n');
+        return text.toString().stripTrailing() + "\n";
     }
 
     private static String lastInterval(String top) {
