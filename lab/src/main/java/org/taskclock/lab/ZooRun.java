@@ -114,7 +114,8 @@ final class ZooRun implements AutoCloseable {
         Map<String, List<String>> sections = new LinkedHashMap<>();
         List<String> section = new ArrayList<>();
         for (String line : lines) {
-            if (line.startsWith("== ")) section = sections.computeIfAbsent(line.substring(3), name -> new ArrayList<>());
+            if (line.startsWith("== "))
+                section = sections.computeIfAbsent(line.substring(3), name -> new ArrayList<>());
             else if (!line.isBlank()) section.add(line);
         }
         return sections;

@@ -114,9 +114,9 @@ public final class Misbehavior {
         return methods.matcher(text.replace('/', '.')).find();
     }
 
-    /** Returns whether a text of another tool names the cause in words. */
+    /** Returns whether a text of another tool names the cause in words, other than in the name of a thread. */
     public boolean namesCause(String text) {
-        return words.matcher(text).find();
+        return words.matcher(threads.matcher(text).replaceAll("")).find();
     }
 
     void start() {

@@ -58,7 +58,7 @@ public final class Misbehaviors {
             new Misbehavior("string-concat", "a report is concatenated line by line", MemoryPrograms::concatenate)
                     .in("report-writer", "buildReport|StringConcat|String.concat|newArray")
                     .found(GC)
-                    .causing(SAFEPOINTS)
+                    .causing(SAFEPOINTS, SYSTEM) // the kernel clears new pages
                     .called("allocat|garbage|string"),
             new Misbehavior("direct-memory", "each upload allocates and clears a direct buffer", MemoryPrograms::direct)
                     .in("uploader", "setMemory|DirectByteBuffer|Bits.reserve|receiveUpload")

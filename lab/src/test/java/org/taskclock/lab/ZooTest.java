@@ -46,8 +46,7 @@ class ZooTest {
                 .as(finding.claim() + ": " + finding.text())
                 .isTrue());
         Result.Table table = result.tables().get(0);
-        List<String> columns =
-                table.columns().stream().map(Result.Column::name).toList();
+        List<String> columns = table.columns().stream().map(Result.Column::name).toList();
         assertThat(table.rows()).allSatisfy(row -> {
             for (String tool : List.of("why", "top", "serve", "page", "alert"))
                 assertThat((String) row.get(columns.indexOf(tool))).as(tool).doesNotStartWith("wrong");
@@ -120,6 +119,10 @@ class ZooTest {
         assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("40.0 other", "30.0 another"))
                         .verdict())
                 .isEqualTo(Verdict.SILENT);
+        assertThat(ZooAnswer.ofLines(Misbehaviors.of("scheduler"), "a", List.of("90.0 scheduler-1"))
+                        .verdict())
+                .as("the name of the thread is not the cause")
+                .isEqualTo(Verdict.THREAD);
         assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of()).verdict()).isEqualTo(Verdict.SILENT);
     }
 
