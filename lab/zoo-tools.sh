@@ -37,8 +37,7 @@ pidstat_threads() {
     sort -rn | sed "${rows}q"
 }
 
-# The methods and the threads with the most samples of CPU time: what runs, the Java method that runs or calls it, and
-# the thread.
+# The methods, stacks, and threads with the most samples of CPU time.
 async_profiler() {
   jcmd JVMTI.agent_load "$ASYNC_PROFILER" '"start,event=cpu,threads"'
   sleep "$seconds"
@@ -51,7 +50,9 @@ async_profiler() {
       frames = split($0, frame, ";")
       thread[frame[1]] += count
       method[frame[frames]] += count
-      for (i = frames; i > 1; i--) if (frame[i] ~ /\//) { java[frame[i]] += count; break }
+      calls = frame[frames]
+      for (i = frames - 1; i > 1; i--) calls = calls " < " frame[i]
+      stack[calls] += count
     }
     function top(counts, n, best, each) {
       for (n = 0; n < rows; n++) {
@@ -62,7 +63,7 @@ async_profiler() {
         delete counts[best]
       }
     }
-    END { if (total > 0) { top(method); top(java); top(thread) } }' "$work/collapsed"
+    END { if (total > 0) { top(method); top(stack); top(thread) } }' "$work/collapsed"
 }
 
 # The first rows of the views that "jfr view" offers for such problems, from a recording with the settings "profile".

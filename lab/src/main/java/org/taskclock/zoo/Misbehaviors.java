@@ -45,12 +45,12 @@ public final class Misbehaviors {
                     .found(SYSTEM)
                     .called("file|system call|i/o"),
             new Misbehavior("compilation", "generated rules are compiled all the time", MemoryPrograms::compilation)
-                    .in("rules-engine|Compiler", "evaluateRules|Compile|compiler")
+                    .in("rules-engine|Compiler", "evaluateRules|Compiler?::|CompileBroker")
                     .found(JIT)
                     .causing(GC, SAFEPOINTS)
                     .called("compil|code cache"),
             new Misbehavior("heap-full", "a cache fills the heap", MemoryPrograms::heapFull)
-                    .in("cache-loader|GC Thread|G1", "loadCache|G1|GC")
+                    .in("cache-loader|GC Thread|G1", "loadCache|G1\\w+::")
                     .found(GC)
                     .causing(SAFEPOINTS)
                     .called("heap|garbage|\\bgc\\b|allocat")
@@ -70,7 +70,7 @@ public final class Misbehaviors {
                     .found("lock-convoy")
                     .called("lock|contention|blocked"),
             new Misbehavior("thread-churn", "each task starts a thread", ThreadPrograms::threadChurn)
-                    .in("dispatcher|task-", "dispatch|Thread.start0?|pthread_create|clone")
+                    .in("dispatcher|task-", "ThreadPrograms.dispatch|Thread.start0?|pthread_create|clone")
                     .found("thread-churn")
                     .causing(SYSTEM)
                     .called("thread.?(start|creat|churn)|short.?lived"),
@@ -80,7 +80,7 @@ public final class Misbehaviors {
                     .causing(SYSTEM, GC)
                     .called("safepoint|vm operation|thread dump"),
             new Misbehavior("carrier-pinned", "a class initializer sleeps in a virtual thread", VirtualPrograms::pinned)
-                    .in("request-1|ForkJoinPool-1-worker", "Configuration.<clinit>|fetch")
+                    .in("request-1|ForkJoinPool-1-", "Configuration.<clinit>|fetch")
                     .found("carrier-pinned")
                     .causing("carrier-starvation")
                     .called("pinned")
@@ -91,12 +91,12 @@ public final class Misbehaviors {
                     .called("thread.?leak|number of threads|thread count")
                     .heldOut(),
             new Misbehavior("pool-imbalance", "one of four consumers gets all messages", ThreadPrograms::imbalance)
-                    .in("consumer-2", "consume")
+                    .in("consumer-2", "ThreadPrograms.consume")
                     .found("pool-imbalance")
                     .called("imbalance|uneven")
                     .heldOut(),
             new Misbehavior("carrier-monopolized", "a virtual thread never blocks", VirtualPrograms::monopolized)
-                    .in("report-1|ForkJoinPool-1-worker", "computeReport")
+                    .in("report-1|ForkJoinPool-1-", "computeReport|Threads.compute")
                     .found("carrier-monopolized")
                     .causing("carrier-starvation")
                     .called("monopol|never blocks")

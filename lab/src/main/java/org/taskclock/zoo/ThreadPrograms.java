@@ -36,7 +36,7 @@ final class ThreadPrograms {
     private static final class SlowHandler extends Handler {
         @Override
         public synchronized void publish(LogRecord record) {
-            Threads.compute(2 * MILLI);
+            Threads.compute(MILLI);
             unusedSink = record;
         }
 
@@ -52,7 +52,7 @@ final class ThreadPrograms {
     }
 
     private static void dispatch() {
-        Threads.daemon("task-" + System.nanoTime() % 1_000, () -> Threads.compute(MILLI / 5))
+        Threads.daemon("task-" + System.nanoTime() % 1_000, () -> Threads.compute(MILLI / 10))
                 .start();
         Threads.pause(MILLI);
     }
@@ -97,7 +97,7 @@ final class ThreadPrograms {
         int[] next = new int[1];
         Threads.Step send = () -> {
             int queue = Threads.isMisbehaving() ? 1 : next[0]++ % CONSUMERS;
-            if (queues.get(queue).size() < 10) queues.get(queue).add(5 * MILLI / 2);
+            if (queues.get(queue).size() < 10) queues.get(queue).add(3 * MILLI / 2);
             Threads.pause(4 * MILLI);
         };
         Threads.start("partitioner", send, send);

@@ -35,7 +35,7 @@ final class VirtualPrograms {
     }
 
     private static void computeReport() {
-        while (true) Threads.compute(SECOND);
+        while (true) Threads.compute(SECOND / 2);
     }
 
     /** Starts some virtual threads that answer requests, the first of which misbehaves. */
