@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
             YieldALotExperiment.class,
             CarriersExperiment.class,
             AccuracyExperiment.class,
-            OverheadExperiment.class
+            OverheadExperiment.class,
+            ZooExperiment.class
         })
 public final class Experiment extends ExperimentsOptions implements Callable<Integer> {
     @Spec

@@ -67,13 +67,11 @@ final class ExperimentJvm {
      */
     <T> Times run(Class<T> type, Consumer<? super T> figures, Class<?> main, Object... arguments)
             throws IOException, InterruptedException {
-        interruption.check();
         Path errors = Files.createTempFile("taskclock-", ".err");
         try {
             long[] before = childTicks();
             long start = System.nanoTime();
             Process process = start(errors, main, arguments);
-            interruption.running(process);
             try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
                 String line;
                 while ((line = output.readLine()) != null) figures.accept(GSON.fromJson(line, type));
@@ -92,7 +90,9 @@ final class ExperimentJvm {
         }
     }
 
-    private Process start(Path errors, Class<?> main, Object... arguments) throws IOException {
+    /** Starts a program, which an interruption of the experiment kills. */
+    Process start(Path errors, Class<?> main, Object... arguments) throws IOException, InterruptedException {
+        interruption.check();
         List<String> command = new ArrayList<>(List.of(home.java().toString()));
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
@@ -100,7 +100,9 @@ final class ExperimentJvm {
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
         // With these variables, a JVM prints an extra line.
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
-        return builder.start();
+        Process process = builder.start();
+        interruption.running(process);
+        return process;
     }
 
     static boolean accepts(Jdk home, String option) throws IOException, InterruptedException {

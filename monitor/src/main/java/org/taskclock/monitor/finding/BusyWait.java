@@ -8,7 +8,7 @@ import org.taskclock.metrics.ThreadKind;
 /** A thread that waits in a loop without yielding. */
 public final class BusyWait extends FindingKind {
     private static final int MIN_SAMPLES = 8;
-    private static final long MIN_NANOS = 10 * ThreadHistory.SECOND;
+    private static final long MIN_NANOS = 8 * ThreadHistory.SECOND;
 
     public BusyWait() {
         super(
@@ -19,6 +19,12 @@ public final class BusyWait extends FindingKind {
                         + " loop for another thread.",
                 "Replace the loop with something that blocks, such as a CountDownLatch or LockSupport.park. If it"
                         + " computes something in a long loop, ignore this.");
+    }
+
+    /** One is enough, because it takes the samples of several seconds. */
+    @Override
+    public int minIntervals() {
+        return 1;
     }
 
     @Override

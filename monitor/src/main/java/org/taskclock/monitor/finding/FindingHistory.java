@@ -14,15 +14,23 @@ import java.util.function.Function;
 public final class FindingHistory {
     private static final int MAX_PERIODS_LISTED = 10;
     private static final int MAX_FINDINGS = 500;
+    private static final int MIN_INTERVALS = 3;
 
     /** The findings of one kind about one thread. */
     public static final class Entry {
         private Finding last;
         private long intervals;
+        /** The number of intervals before it was first found. */
+        private final long before;
+
         private long periods;
         private Instant end;
         /** The first periods, each with its start and end. */
         private final List<Instant[]> listed = new ArrayList<>();
+
+        Entry(long before) {
+            this.before = before;
+        }
 
         /** Returns the latest one. */
         public Finding last() {
@@ -49,6 +57,7 @@ public final class FindingHistory {
     }
 
     private final Map<String, Entry> entries = new LinkedHashMap<>();
+    private long count;
 
     /** Adds the findings of the next interval. */
     public void add(List<Finding> findings, Instant end, long intervalNanos) {
@@ -56,7 +65,7 @@ public final class FindingHistory {
         for (Finding finding : findings) {
             String key = finding.kind() + " " + finding.tid();
             if (entries.size() >= MAX_FINDINGS && !entries.containsKey(key)) continue;
-            Entry entry = entries.computeIfAbsent(key, k -> new Entry());
+            Entry entry = entries.computeIfAbsent(key, k -> new Entry(count));
             entry.last = finding;
             entry.intervals++;
             // The end and the length of an interval come from different clocks, and a reading may be late.
@@ -69,6 +78,16 @@ public final class FindingHistory {
             }
             entry.end = end;
         }
+        count++;
+    }
+
+    /**
+     * Returns whether it was found often enough to be a problem, and in at least half of the intervals since it was
+     * first found, which may take seconds.
+     */
+    public boolean hasLasted(Entry entry) {
+        long least = Math.min(count, Math.min(MIN_INTERVALS, entry.last.kind().minIntervals()));
+        return entry.intervals >= least && 2 * entry.intervals >= count - entry.before;
     }
 
     /** Returns all findings, the most frequent first. */

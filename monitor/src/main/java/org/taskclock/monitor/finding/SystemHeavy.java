@@ -33,10 +33,10 @@ public final class SystemHeavy extends FindingKind {
         return suspect.finding(this, text, evidence);
     }
 
-    /** Only stack samples distinguish threads that yield. */
+    /** Only stack samples distinguish threads that yield or sleep. */
     @Override
     public boolean mayBe(FindingKind other) {
-        return equals(other) || other instanceof YieldStorm;
+        return equals(other) || other instanceof YieldStorm || other instanceof TimerStorm;
     }
 
     @Override

@@ -20,7 +20,7 @@ public final class TimerStorm extends FindingKind {
     public TimerStorm() {
         super(
                 "timer-storm",
-                75,
+                65, // explains why a thread is in the kernel
                 Source.DUMPS,
                 "A thread wakes up very often and does little each time.",
                 "Let it wait for an event instead of asking again and again, or sleep longer.");

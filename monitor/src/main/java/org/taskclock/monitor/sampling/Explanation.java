@@ -57,10 +57,10 @@ public final class Explanation {
         return new Text(sum.interval(), problem(), since).lines();
     }
 
-    /** Returns the most severe problem that was found in at least half of the intervals; null if there is none. */
+    /** Returns the most severe problem that has lasted; null if there is none. */
     private FindingHistory.Entry problem() {
         return findings.entries().stream()
-                .filter(entry -> 2 * entry.intervals() >= sum.count())
+                .filter(findings::hasLasted)
                 .min(Comparator.comparing(entry -> entry.last().kind(), FindingKinds.BY_SEVERITY))
                 .orElse(null);
     }

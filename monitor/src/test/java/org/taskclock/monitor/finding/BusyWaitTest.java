@@ -40,7 +40,7 @@ class BusyWaitTest {
     @ParameterizedTest
     @CsvSource({
         "990,   0,    3,  2, 12, its stack changes",
-        "990,   0,    3, 12,  9, it has not lasted",
+        "990,   0,    3, 12,  7, it has not lasted",
         "700,   0,    3, 12, 12, it sleeps",
         "990, 200,    3, 12, 12, it makes system calls",
         "990,   0,  400, 12, 12, it blocks often",

@@ -3,6 +3,7 @@
 package org.taskclock.monitor.finding;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.taskclock.monitor.finding.Observations.SECOND;
 
 import java.time.Instant;
@@ -40,6 +41,25 @@ class FindingHistoryTest {
     void shouldDistinguishThreads() {
         add(new Finding(new YieldStorm(), 7, "a", List.of()), new Finding(new YieldStorm(), 8, "b", List.of()));
         assertThat(periods()).containsExactly("a in 1: 0 to 1", "b in 1: 0 to 1");
+    }
+
+    @Test
+    void shouldCountProblemsFromTheirBeginning() {
+        for (int i = 0; i < 10; i++) add();
+        Finding storm = new Finding(new YieldStorm(), 7, "a", List.of());
+        add(storm, new Finding(new BusyWait(), 8, "b", List.of()));
+        assertThat(history.entries())
+                .extracting(entry -> entry.last().text(), history::hasLasted)
+                .as("a busy wait takes seconds to be found")
+                .containsExactly(tuple("a", false), tuple("b", true));
+        add(storm);
+        add(storm);
+        assertThat(history.entries())
+                .extracting(entry -> entry.last().text(), history::hasLasted)
+                .as("three times; the other one has ended")
+                .containsExactly(tuple("a", true), tuple("b", false));
+        for (int i = 0; i < 4; i++) add();
+        assertThat(history.entries()).noneMatch(history::hasLasted);
     }
 
     @Test

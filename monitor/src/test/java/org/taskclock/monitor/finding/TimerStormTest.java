@@ -5,6 +5,7 @@ package org.taskclock.monitor.finding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.ThreadKind;
@@ -38,6 +39,20 @@ class TimerStormTest {
                 .contains(
                         "it slept for a limited time in 9 of 10 stack samples",
                         "it slept at example.Poller.run(Poller.java:3)");
+    }
+
+    @Test
+    void shouldExplainWhyAThreadIsInTheKernel() {
+        StackSamples.Stacks stacks = new StackSamples.Stacks();
+        stacks.samples = 10;
+        stacks.timerSamples = 10;
+        ThreadUsage thread = Observations.thread(8, "poller-1", ThreadKind.JAVA, 200, 180, 0, 9_000);
+        assertThat(Observations.ofThread(thread, stacks, 0, -1).findings())
+                .extracting(Finding::kind)
+                .containsExactly(new TimerStorm());
+        assertThat(new SystemHeavy().mayBe(new TimerStorm()))
+                .as("it began when the figures showed it, before any sample")
+                .isTrue();
     }
 
     @ParameterizedTest

@@ -27,7 +27,8 @@ public class ExperimentsOptions {
                 new YieldALotOptions(),
                 new CarriersOptions(),
                 new AccuracyOptions(),
-                new OverheadOptions())) {
+                new OverheadOptions(),
+                new ZooOptions())) {
             command.addSubcommand(experiment);
         }
         return command;
