@@ -100,7 +100,7 @@ class RecordTest {
     void shouldKeepEvidenceOfAFinding() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield")) {
             String pid = Long.toString(load.pid());
-            run(Main.OK, "record", pid, "-o", file.toString(), "--evidence", "--for", "16s");
+            run(Main.OK, "record", pid, "-o", file.toString(), "--evidence", "--for", "25s");
         }
         assertThat(run(Main.OK, "replay", file.toString(), "--evidence").out())
                 .contains("yield-storm: ", ", since 2")
