@@ -31,7 +31,7 @@ public record ProfileFile(String source, List<String> notes, CollapsedStacks sta
     private static final byte[] JFR = {'F', 'L', 'R', 0};
     private static final long PERIOD_NANOS = Profiler.DEFAULT_PERIOD.toNanos();
 
-    /** Enough for recordings of 256 MB, which has been measured. */
+    /** Enough for a JFR recording of 246 MB, which takes 3 s. 250 MB of collapsed stacks are read if most are equal. */
     private static final String HEAP = "-Xmx256m";
 
     private static final int READ = 0;
