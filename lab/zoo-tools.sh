@@ -114,6 +114,6 @@ arthas() {
 
 if command -v pidstat >/dev/null; then ask pidstat pidstat_threads; fi
 if [[ -r ${ASYNC_PROFILER-} ]]; then ask async-profiler async_profiler; fi
-if [[ -x ${JFR_HOME-}/bin/jfr ]]; then ask jfr flight_recorder; fi
+if [[ ${JFR_HOME-} && -x $JFR_HOME/bin/jfr ]]; then ask jfr flight_recorder; fi
 if [[ ${JMC-} && -r $work/zoo.jfr ]]; then ask jmc mission_control; fi
-if [[ -r ${ARTHAS-}/arthas-boot.jar ]]; then ask arthas arthas; fi
+if [[ ${ARTHAS-} && -r $ARTHAS/arthas-boot.jar ]]; then ask arthas arthas; fi

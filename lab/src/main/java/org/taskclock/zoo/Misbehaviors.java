@@ -72,7 +72,7 @@ public final class Misbehaviors {
             new Misbehavior("thread-churn", "each task starts a thread", ThreadPrograms::threadChurn)
                     .in("dispatcher|task-", "ThreadPrograms.dispatch|Thread.start0?|pthread_create|clone")
                     .found("thread-churn")
-                    .causing(SYSTEM)
+                    .causing(SYSTEM, "timer-storm") // the dispatcher sleeps for a millisecond each time
                     .called("thread.?(start|creat|churn)|short.?lived"),
             new Misbehavior("safepoints", "a watchdog dumps all threads without pause", ThreadPrograms::safepoints)
                     .in("watchdog", "dumpAllThreads|dumpThreads|inspect")

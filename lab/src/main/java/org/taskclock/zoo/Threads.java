@@ -61,7 +61,7 @@ final class Threads {
         pause(PAUSE_NANOS);
     }
 
-    /** Computes for about two nanoseconds per iteration, with steps that the compiler cannot combine. */
+    /** Computes for about 1.5 ns per iteration, with steps that the compiler cannot combine. */
     static void compute(long iterations) {
         long value = iterations;
         for (long i = 0; i < iterations; i++) {
