@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.attach.CodeCache;
 import org.taskclock.monitor.sampling.Explanation;
+import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.Sampler;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -52,9 +53,24 @@ final class WhyCommand implements Callable<Integer> {
             do {
                 termination.sleep(left.compareTo(INTERVAL) < 0 ? left : INTERVAL);
                 left = left.minus(INTERVAL);
-                explanation.add(sampler.next());
+                Interval interval = sampler.next();
+                explanation.add(interval);
+                addDump(explanation, sampler, interval);
             } while (left.compareTo(Duration.ZERO) > 0 && !termination.isReceived());
         }
+        return print(explanation, pid);
+    }
+
+    private void addDump(Explanation explanation, Sampler sampler, Interval interval) {
+        if (target.isAttachDisabled()) return;
+        try {
+            explanation.add(interval, sampler.dump());
+        } catch (IOException e) {
+            // Without a dump, the explanation names no method.
+        }
+    }
+
+    private int print(Explanation explanation, long pid) throws IOException {
         StringBuilder text = new StringBuilder();
         for (String line : explanation.lines(problem -> TopText.TIME.format(problem.begin())))
             text.append(CellFormat.sanitize(line)).append('\n');

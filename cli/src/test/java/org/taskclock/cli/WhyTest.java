@@ -10,13 +10,14 @@ class WhyTest {
     @Test
     void shouldExplainInFiveLines() throws Exception {
         try (HotJvm target = new HotJvm()) {
-            CliResult result = CliResult.run("why", target.pid, "--for", "3s");
+            CliResult result = CliResult.run("why", target.pid, "--for", "6s");
             assertThat(result.exitCode()).as(result.err()).isEqualTo(Main.OK);
             assertThat(result.err()).isEmpty();
             assertThat(result.out().lines()).hasSize(5);
             assertThat(result.out())
                     .containsPattern("^\\S+Program \\(" + target.pid + "\\) used \\d\\.\\d\\d of \\d+ processors for ")
                     .containsPattern("\nOf that, \\d+ % by \"worker-1\" \\(\\d+ % of it system time\\)")
+                    .containsPattern(" In \\d of \\d thread dumps, \"worker-1\" was in org\\.taskclock\\.cli\\.HotJvm")
                     .contains("\nNext: taskclock profile " + target.pid + " --pool ");
         }
     }

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
-import org.taskclock.monitor.profile.Evidence;
+import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.profile.EvidenceTaker;
 import org.taskclock.monitor.recording.Mark;
 

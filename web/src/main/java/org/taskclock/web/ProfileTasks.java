@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.profile.CollapsedStacks;
-import org.taskclock.monitor.profile.Evidence;
+import org.taskclock.monitor.profile.FindingProfiler;
 import org.taskclock.monitor.profile.Profile;
 import org.taskclock.monitor.profile.ProfileSelection;
 import org.taskclock.monitor.usage.DaemonThread;
@@ -74,7 +74,7 @@ final class ProfileTasks implements AutoCloseable {
         try {
             Profiles.Entry entry;
             try {
-                Profile profile = Evidence.profile(jvm.pid(), selection, Duration.ofSeconds(seconds));
+                Profile profile = FindingProfiler.profile(jvm.pid(), selection, Duration.ofSeconds(seconds));
                 entry = add(jvm, profile);
             } finally {
                 // Before sending the answer, because the client may then take the next one.

@@ -15,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.monitor.finding.DatedFinding;
+import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.usage.DaemonThread;
 
@@ -101,7 +102,7 @@ public final class EvidenceTaker implements AutoCloseable {
                 Task task = tasks.poll(1, TimeUnit.HOURS);
                 try {
                     if (task == null) receiver.tick();
-                    else receiver.accept(task.jvm, Evidence.take(task.jvm.pid, task.jvm.program, task.finding));
+                    else receiver.accept(task.jvm, FindingProfiler.take(task.jvm.pid, task.jvm.program, task.finding));
                     logged = "";
                 } catch (IOException | RuntimeException | Error e) {
                     log(describe(e));

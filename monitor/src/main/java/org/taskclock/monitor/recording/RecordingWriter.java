@@ -16,7 +16,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
 import java.util.zip.GZIPOutputStream;
-import org.taskclock.monitor.profile.Evidence;
+import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.sampling.Interval;
 
 /**

@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.finding.LockConvoy;
@@ -41,11 +42,17 @@ public final class Explanation {
 
     private final IntervalSum sum = new IntervalSum();
     private final FindingHistory findings = new FindingHistory();
+    private final ProgramSites sites = new ProgramSites();
 
     /** Adds the next interval. At least one is needed. */
     public void add(Interval interval) {
         sum.add(interval);
         findings.add(interval.findings(), interval.end(), interval.intervalNanos());
+    }
+
+    /** Adds a thread dump that was taken at the end of an interval. */
+    public void add(Interval interval, ThreadDump dump) {
+        sites.add(interval, dump);
     }
 
     /**
@@ -54,7 +61,7 @@ public final class Explanation {
      * @param since returns when a problem began
      */
     public List<String> lines(Function<FindingHistory.Entry, String> since) {
-        return new Text(sum.interval(), problem(), since).lines();
+        return new Text(sum.interval(), problem(), since, sites).lines();
     }
 
     /** Returns the most severe problem that has lasted; null if there is none. */
@@ -96,7 +103,11 @@ public final class Explanation {
         }
     }
 
-    private record Text(Interval interval, FindingHistory.Entry problem, Function<FindingHistory.Entry, String> since) {
+    private record Text(
+            Interval interval,
+            FindingHistory.Entry problem,
+            Function<FindingHistory.Entry, String> since,
+            ProgramSites sites) {
         List<String> lines() {
             List<Group> groups = groups();
             return List.of(total(), users(groups), waiting(groups), problemText(), next(groups));
@@ -147,7 +158,16 @@ public final class Explanation {
                 parts.add(percent(group.usage.cpuNanos(), total) + " by " + group.subject() + " (" + details(group)
                         + ")");
             }
-            return "Of that, " + String.join(", ", parts) + "." + virtualThreads(total) + accounts();
+            return "Of that, " + String.join(", ", parts) + "." + site(groups) + virtualThreads(total) + accounts();
+        }
+
+        /** Returns where the busiest thread of the program was. */
+        private String site(List<Group> groups) {
+            return groups.stream()
+                    .filter(group -> group.first.kind() == ThreadKind.JAVA || group.first.kind() == ThreadKind.CARRIER)
+                    .findFirst()
+                    .map(group -> sites.describe(group.busiest))
+                    .orElse("");
         }
 
         private static String details(Group group) {

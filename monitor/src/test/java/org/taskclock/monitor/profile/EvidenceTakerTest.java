@@ -12,6 +12,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.finding.DatedFinding;
+import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.finding.SystemHeavy;
@@ -52,7 +53,7 @@ class EvidenceTakerTest {
     @Test
     void shouldSayWhatIsMissing() {
         DatedFinding finding = new DatedFinding(finding(new YieldStorm(), "a"), START);
-        Evidence evidence = Evidence.take(999_999_999, "service", finding);
+        Evidence evidence = FindingProfiler.take(999_999_999, "service", finding);
         assertThat(evidence.files()).containsOnlyKeys(Evidence.WHY);
         assertThat(evidence.files().get(Evidence.WHY))
                 .contains(

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
+import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.monitor.finding.LockConvoy;
@@ -98,6 +99,49 @@ class ExplanationTest {
                         "No threads waited for a processor or a lock for long.",
                         "No known problem was found.",
                         "Next: taskclock profile 4711 --pool 'http-#'");
+    }
+
+    private static ThreadDump dump(String... frames) {
+        StringBuilder text = new StringBuilder("""
+                "http-1" #11 prio=5 os_prio=0 cpu=1.00ms tid=0x1 nid=1 runnable
+                   java.lang.Thread.State: RUNNABLE
+                """);
+        for (String frame : frames) text.append("\tat ").append(frame).append('\n');
+        return ThreadDump.parse(text.append('\n').toString());
+    }
+
+    @Test
+    void shouldNameTheLineOfTheProgramInWhichTheBusiestThreadWas() {
+        ThreadUsage[] threads = {
+            thread(1, "http-1", ThreadKind.JAVA, 600, 540).build(),
+            thread(4, "GC Thread#0", ThreadKind.GC, 900, 900).build()
+        };
+        String[][] stacks = {
+            {
+                "java.util.regex.Pattern.match(Pattern.java:1)",
+                "shop.Orders.check(Orders.java:42)",
+                "shop.Main.run(M.java:1)"
+            },
+            {"shop.Orders.check(Orders.java:40)"},
+            {"java.util.regex.Pattern.match(Pattern.java:7)", "shop.Orders.check(Orders.java:42)"},
+            {"shop.Main.run(Main.java:1)"},
+            {}
+        };
+        Explanation explanation = new Explanation();
+        for (int i = 0; i < stacks.length; i++) {
+            Interval interval = interval(i, threads);
+            explanation.add(interval);
+            explanation.add(interval, dump(stacks[i]));
+        }
+        assertThat(explanation.lines(ExplanationTest::second).get(1))
+                .endsWith(" In 3 of 5 thread dumps, \"http-1\" was in shop.Orders.check(Orders.java:42).");
+        Interval idle = interval(9, thread(1, "http-1", ThreadKind.JAVA, 1, 1).build());
+        explanation.add(idle, dump("shop.Main.run(Main.java:1)"));
+        explanation.add(interval(9, threads), dump("shop.Main.run(Main.java:1)"));
+        explanation.add(interval(9, threads), dump("shop.Main.run(Main.java:1)"));
+        assertThat(explanation.lines(ExplanationTest::second).get(1))
+                .as("less than half of the dumps in which it was busy")
+                .doesNotContain("thread dumps");
     }
 
     @Test

@@ -9,38 +9,16 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.taskclock.monitor.finding.DatedFinding;
+import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.MeasuredDump;
 
-/**
- * What explains a finding after it has ended: a thread dump that says what each thread has just used, a profile of the
- * threads concerned, and the finding itself.
- *
- * @param kind the kind of the finding
- * @param text the finding in one line
- * @param since when it began
- * @param taken when this was complete
- * @param files the content of each file by its name
- */
-public record Evidence(String kind, String text, Instant since, Instant taken, Map<String, String> files) {
-    /** The name of the file with the profile as collapsed stacks. */
-    public static final String PROFILE = "profile.collapsed";
-
-    /** The name of the file with the thread dump. */
-    public static final String THREADS = "threads.txt";
-
-    /** The name of the file with the finding, and with the reasons why others are missing. */
-    public static final String WHY = "why.txt";
-
+/** Takes {@link Evidence} of a finding. */
+public final class FindingProfiler {
     private static final Duration MEASURED = Duration.ofSeconds(1);
     private static final Duration PROFILED = Duration.ofSeconds(5);
 
-    /** Characters of a file. Compressed, it mostly has a tenth. */
-    public static final int MAX_FILE = 4 << 20;
-
-    public Evidence {
-        files = new LinkedHashMap<>(files);
-    }
+    private FindingProfiler() {}
 
     /** A file. */
     @FunctionalInterface
@@ -49,7 +27,7 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
     }
 
     /**
-     * Takes evidence, which takes about six seconds. What cannot be had is missing, and {@link #WHY} says why.
+     * Takes evidence, which takes about six seconds. What cannot be had is missing, and {@link Evidence#WHY} says why.
      *
      * @param program the name of the program
      */
@@ -64,17 +42,17 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
                         finding.kind().action()))
                 .append('\n');
         Map<String, String> files = new LinkedHashMap<>();
-        add(files, why, THREADS, () -> MeasuredDump.take(pid, MEASURED, Evidence::sleep));
-        add(files, why, PROFILE, () -> profile(pid, finding, why));
-        files.put(WHY, why.toString());
+        add(files, why, Evidence.THREADS, () -> MeasuredDump.take(pid, MEASURED, FindingProfiler::sleep));
+        add(files, why, Evidence.PROFILE, () -> profile(pid, finding, why));
+        files.put(Evidence.WHY, why.toString());
         return new Evidence(finding.kind().id(), finding.text(), dated.since(), Instant.now(), files);
     }
 
     private static void add(Map<String, String> files, StringBuilder why, String name, Content content) {
         try {
             String text = content.text();
-            if (text.length() > MAX_FILE) why.append(name).append(" is cut\n");
-            files.put(name, text.substring(0, Math.min(MAX_FILE, text.length())));
+            if (text.length() > Evidence.MAX_FILE) why.append(name).append(" is cut\n");
+            files.put(name, text.substring(0, Math.min(Evidence.MAX_FILE, text.length())));
         } catch (IOException e) {
             why.append("without ")
                     .append(name)
@@ -111,7 +89,7 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
             throws IOException {
         Profiler.Settings settings =
                 new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
-        return Profiler.run(pid, settings, Evidence::sleep);
+        return Profiler.run(pid, settings, FindingProfiler::sleep);
     }
 
     private static ProfileSelection selection(Finding finding) {
