@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.TaskClock;
 
 class ProfileFileTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -37,9 +38,9 @@ class ProfileFileTest {
     }
 
     private static long spin(long nanos) {
-        long end = System.nanoTime() + nanos;
+        long end = TaskClock.cpuNanos() + nanos;
         long turns = 0;
-        while (System.nanoTime() < end) turns++;
+        while (TaskClock.cpuNanos() < end) turns++;
         return turns;
     }
 
