@@ -60,6 +60,7 @@ class DocumentedNamesTest {
             "DT_NEEDED",
             "IMAGE_WITH_JAVA_AND_THE_JAR",
             "IRQ_TIME_ACCOUNTING",
+            "JFR_HOME", // of lab/zoo-tools.sh
             "OTEL_INSTRUMENTATION_TASKCLOCK_ENABLED", // as a property
             "RTLD_LOCAL");
     /** Properties by which parts of TaskClock speak to each other. */

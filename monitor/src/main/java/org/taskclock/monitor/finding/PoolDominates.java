@@ -40,8 +40,8 @@ public final class PoolDominates extends FindingKind {
                 90,
                 Source.HOST,
                 "One thread pool uses most of the CPU time on this host, while threads wait for a processor.",
-                "Find out with taskclock profile PID what the pool does. Limit its number of threads if others are more"
-                        + " important.");
+                "Find out with taskclock why PID what the pool does, and whether its threads wait for a lock. Limit its"
+                        + " number of threads if others are more important.");
     }
 
     @Override

@@ -31,10 +31,15 @@ final class ProgramSites {
                 .map(ThreadUsage::tid)
                 .collect(Collectors.toSet());
         for (ThreadDump.Entry entry : dump.all()) {
-            if (!busy.contains(entry.tid())) continue;
+            if (!busy.contains(entry.tid()) || waits(entry)) continue;
             List<String> known = frames.computeIfAbsent(entry.tid(), tid -> new ArrayList<>());
             if (known.size() < MAX_PER_THREAD) known.add(site(entry));
         }
+    }
+
+    /** A thread may have waited at the moment of the dump, although it used CPU time before. */
+    private static boolean waits(ThreadDump.Entry entry) {
+        return entry.carriedId() == 0 && !entry.text().contains("java.lang.Thread.State: RUNNABLE");
     }
 
     private static String site(ThreadDump.Entry entry) {
@@ -44,15 +49,15 @@ final class ProgramSites {
     }
 
     /**
-     * Returns in how many dumps a thread was in the same method of the program, with the line that was seen most; empty
-     * if that is less than half.
+     * Returns in how many of the dumps in which a thread ran it was in the same method of the program, with the line
+     * that was seen most; empty if that is less than half.
      */
     String describe(ThreadUsage thread) {
         List<String> known = frames.getOrDefault(thread.tid(), List.of());
         List<String> method = largest(known, ProgramSites::method);
         if (method.size() < MIN_COUNT || method.size() * 2 < known.size()) return "";
-        return " In " + method.size() + " of " + known.size() + " thread dumps, \"" + thread.name() + "\" was in "
-                + largest(method, Function.identity()).get(0) + ".";
+        return " In " + method.size() + " of " + known.size() + " thread dumps in which it ran, \"" + thread.name()
+                + "\" was in " + largest(method, Function.identity()).get(0) + ".";
     }
 
     private static String method(String frame) {

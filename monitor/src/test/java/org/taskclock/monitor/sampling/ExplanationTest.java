@@ -134,7 +134,16 @@ class ExplanationTest {
             explanation.add(interval, dump(stacks[i]));
         }
         assertThat(explanation.lines(ExplanationTest::second).get(1))
-                .endsWith(" In 3 of 5 thread dumps, \"http-1\" was in shop.Orders.check(Orders.java:42).");
+                .endsWith(
+                        " In 3 of 5 thread dumps in which it ran, \"http-1\" was in shop.Orders.check(Orders.java:42).");
+        ThreadDump waiting = ThreadDump.parse(dump("shop.Main.run(Main.java:1)")
+                .all()
+                .iterator()
+                .next()
+                .text()
+                .replace("RUNNABLE", "BLOCKED"));
+        for (int i = 0; i < 9; i++) explanation.add(interval(9, threads), waiting);
+        assertThat(explanation.lines(ExplanationTest::second).get(1)).contains(" In 3 of 5 thread dumps");
         Interval idle = interval(9, thread(1, "http-1", ThreadKind.JAVA, 1, 1).build());
         explanation.add(idle, dump("shop.Main.run(Main.java:1)"));
         explanation.add(interval(9, threads), dump("shop.Main.run(Main.java:1)"));
