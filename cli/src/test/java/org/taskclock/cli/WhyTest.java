@@ -17,7 +17,8 @@ class WhyTest {
             assertThat(result.out())
                     .containsPattern("^\\S+Program \\(" + target.pid + "\\) used \\d\\.\\d\\d of \\d+ processors for ")
                     .containsPattern("\nOf that, \\d+ % by \"worker-1\" \\(\\d+ % of it system time\\)")
-                    .containsPattern(" In \\d of \\d thread dumps, \"worker-1\" was in org\\.taskclock\\.cli\\.HotJvm")
+                    .containsPattern(
+                            " In \\d of \\d thread dumps in which it ran, \"worker-1\" was in org\\.taskclock\\.cli\\.HotJvm")
                     .contains("\nNext: taskclock profile " + target.pid + " --pool ");
         }
     }
