@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
+import org.taskclock.monitor.profile.FindingProfiler;
 import org.taskclock.web.ServerOptions;
 import org.taskclock.web.TaskClockServer;
 import org.taskclock.web.http.WebException;
@@ -206,17 +207,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private static void writeBundle(long pid, boolean redact, Path file) throws IOException {
-        new Bundle(pid, BUNDLE, redact, ServeCommand::sleep, line -> {}).write(file);
-    }
-
-    private static boolean sleep(Duration duration) {
-        try {
-            Thread.sleep(duration.toMillis());
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
+        new Bundle(pid, BUNDLE, redact, FindingProfiler::sleep, line -> {}).write(file);
     }
 
     /**

@@ -97,7 +97,8 @@ public final class FindingProfiler {
         return finding.text().contains("pool \"") ? ProfileSelection.pool(finding.subject()) : ProfileSelection.all();
     }
 
-    private static boolean sleep(Duration duration) {
+    /** Waits, or returns false early if the thread is interrupted, which it then still is. */
+    public static boolean sleep(Duration duration) {
         try {
             Thread.sleep(duration.toMillis());
             return true;
