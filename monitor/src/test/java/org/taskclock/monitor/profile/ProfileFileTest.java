@@ -37,10 +37,13 @@ class ProfileFileTest {
         assertThat(directory).isDirectoryNotContaining(path -> !path.equals(file));
     }
 
+    /** Computes between the readings, because {@code jdk.ExecutionSample} has no thread that is in native code. */
     private static long spin(long nanos) {
         long end = TaskClock.cpuNanos() + nanos;
         long turns = 0;
-        while (TaskClock.cpuNanos() < end) turns++;
+        do {
+            for (int i = 0; i < 1_000_000; i++) turns = turns * 31 + i;
+        } while (TaskClock.cpuNanos() < end);
         return turns;
     }
 
@@ -49,7 +52,7 @@ class ProfileFileTest {
         try (Recording recording = new Recording()) {
             if (hasSamples) recording.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
             recording.start();
-            assertThat(spin(TimeUnit.SECONDS.toNanos(2))).isPositive();
+            assertThat(spin(TimeUnit.SECONDS.toNanos(2))).isNotZero();
             recording.stop();
             recording.dump(file);
         }
