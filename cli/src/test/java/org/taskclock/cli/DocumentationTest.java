@@ -153,7 +153,7 @@ class DocumentationTest {
         assertThat(tested.get(tested.size() - 1)).isEqualTo(String.valueOf(JdkVersions.NEWEST_TESTED));
         String all = JdkVersions.TESTED.replaceFirst(", (\\d+)$", ", and $1");
         assertContains("docs/troubleshooting.md", "We test JDK " + all);
-        assertContains("docs/abi.md", "have verified this on JDK " + all);
+        assertContains("docs/upstream/abi.md", "have verified this on JDK " + all);
         assertContains(
                 "docs/agent.md",
                 "runs on JDK " + JdkVersions.OLDEST + " to " + JdkVersions.NEWEST_TESTED + " on Linux");

@@ -62,7 +62,7 @@ final class AlertFiles {
                     kind.isOfOneJvm() ? "yes" : "",
                     switch (kind.source()) {
                         case FIGURES, HOST -> "yes";
-                        case DUMPS -> "of a shown JVM";
+                        case DUMPS -> "of a watched JVM";
                         case METRICS -> "";
                     },
                     alerts.stream().map(alert -> "`" + alert.name() + "`").collect(Collectors.joining(", ")),

@@ -56,10 +56,10 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
     /**
      * Judges findings.
      *
-     * @param threads other output that may name the threads
+     * @param text other output, which may name the threads, the method, or the cause
      */
     static ZooAnswer ofFindings(
-            Misbehavior program, String tool, List<Statement> statements, String threads, long beginMillis) {
+            Misbehavior program, String tool, List<Statement> statements, String text, long beginMillis) {
         List<Statement> after = statements.stream()
                 .filter(each -> each.seenMillis >= beginMillis)
                 .toList();
@@ -71,9 +71,9 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
                         .findFirst()
                         .orElse(null));
         Verdict verdict = Verdict.SILENT;
-        if (right != null) verdict = Verdict.RIGHT;
+        if (right != null || program.namesMethod(text) || program.namesCause(text)) verdict = Verdict.RIGHT;
         else if (after.stream().anyMatch(each -> isWrong(program, each.kind))) verdict = Verdict.WRONG;
-        else if (program.namesThread(threads) || after.stream().anyMatch(each -> program.namesThread(each.text)))
+        else if (program.namesThread(text) || after.stream().anyMatch(each -> program.namesThread(each.text)))
             verdict = Verdict.THREAD;
         return new ZooAnswer(
                 tool,

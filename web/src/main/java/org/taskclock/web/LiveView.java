@@ -32,6 +32,12 @@ final class LiveView {
      */
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** How long to keep looking at a JVM without a browser, after the start and after the last finding. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    /** The maximum time, because others may need a look. */
+    private static final long MAX_LOOK_NANOS = TimeUnit.MINUTES.toNanos(5);
+
     /** The number of intervals that are explained. */
     private static final int EXPLAINED = 10;
 
@@ -47,6 +53,11 @@ final class LiveView {
     private volatile boolean watchesJavaStatus;
 
     private volatile boolean isClosing;
+
+    private final long started = System.nanoTime();
+
+    /** When there was last a reason to look at the JVM without a browser, as of System.nanoTime. */
+    private long noticed = started;
 
     LiveView(JvmKey key, boolean attach, Overview overview, Consumer<LiveView> onEnd) {
         this.key = key;
@@ -91,7 +102,7 @@ final class LiveView {
     private void watch(LiveJvm jvm) throws IOException, InterruptedException {
         boolean watchesNow = false;
         long due = System.nanoTime();
-        while (!isClosing && !channel.isEmptyFor(LINGER_NANOS)) {
+        while (!isClosing && (!channel.isEmptyFor(LINGER_NANOS) || isWorthALook())) {
             due = Math.max(due + INTERVAL_NANOS, System.nanoTime() + INTERVAL_NANOS / 2);
             TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
             if (watchesNow != watchesJavaStatus) {
@@ -100,6 +111,7 @@ final class LiveView {
             }
             Interval interval = jvm.next();
             overview.watch(key.id(), interval.findings());
+            if (!interval.findings().isEmpty()) noticed = System.nanoTime();
             recent.add(interval);
             if (recent.size() > EXPLAINED) recent.remove();
             if (channel.isEmpty()) continue;
@@ -113,6 +125,11 @@ final class LiveView {
                     "interval",
                     Json.bytes(json -> IntervalJson.write(json, interval, explanation, findings, sections)));
         }
+    }
+
+    private boolean isWorthALook() {
+        long now = System.nanoTime();
+        return now - noticed < LOOK_NANOS && now - started < MAX_LOOK_NANOS;
     }
 
     private List<String> explain() {

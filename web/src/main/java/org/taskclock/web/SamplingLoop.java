@@ -40,6 +40,7 @@ final class SamplingLoop implements AutoCloseable {
     private final JvmFleet fleet;
     private final JvmKeys keys;
     private final Overview overview;
+    private final LiveViews views;
     private final EventChannel channel;
     private final HistoryStore history;
     /** Null if none is kept. */
@@ -74,6 +75,7 @@ final class SamplingLoop implements AutoCloseable {
             JvmFleet fleet,
             JvmKeys keys,
             Overview overview,
+            LiveViews views,
             EventChannel channel,
             HistoryStore history,
             EvidenceTaker evidence,
@@ -83,6 +85,7 @@ final class SamplingLoop implements AutoCloseable {
         this.fleet = fleet;
         this.keys = keys;
         this.overview = overview;
+        this.views = views;
         this.channel = channel;
         this.history = history;
         this.evidence = evidence;
@@ -162,6 +165,7 @@ final class SamplingLoop implements AutoCloseable {
         }
         known.keySet().retainAll(seen);
         if (profiler != null) profiler.update(keyed);
+        views.look(keyed);
         for (Overview.BegunFinding begun : overview.add(keyed, machinePercent(), now)) {
             history.add(begun.mark());
             if (evidence != null) {

@@ -117,6 +117,7 @@ public final class TaskClockServer implements AutoCloseable {
                 fleet,
                 keys,
                 overview,
+                views,
                 channel,
                 store,
                 options.keepsEvidence() ? evidence : null,

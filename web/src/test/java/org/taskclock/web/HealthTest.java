@@ -122,11 +122,14 @@ final class HealthTest {
         settings.match = "no such program";
         ServerOptions options = TestServer.options(directory, settings);
         HistoryStore store = new HistoryStore((data, kept) -> null, directory, options.history(), line -> {});
+        Overview overview = new Overview(1);
         try (JvmFleet fleet = new JvmFleet(options.exporter().fleet(), line -> {});
+                LiveViews views = new LiveViews(false, overview);
                 SamplingLoop loop = new SamplingLoop(
                         fleet,
                         new JvmKeys(),
-                        new Overview(1),
+                        overview,
+                        views,
                         new EventChannel(),
                         store,
                         null,

@@ -25,7 +25,7 @@ public abstract class FindingKind {
     public enum Source {
         /** The figures of threads or pools. */
         FIGURES,
-        /** Thread dumps, the agent, or all threads. serve looks at these only for a JVM that a browser shows. */
+        /** Thread dumps, the agent, or all threads. serve looks at these only for a JVM that it watches. */
         DUMPS,
         /** The figures of all JVMs of the host. */
         HOST,
