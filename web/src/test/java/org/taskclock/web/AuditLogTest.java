@@ -78,6 +78,13 @@ final class AuditLogTest {
         return server.await(() -> lines(file).size() == count ? lines(file).get(count - 1) : null);
     }
 
+    private int omitted() throws IOException {
+        return lines("audit-refused.log").stream()
+                .filter(line -> line.has("omitted"))
+                .mapToInt(line -> line.get("omitted").getAsInt())
+                .sum();
+    }
+
     private static long busyThread(long pid) throws IOException {
         try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
             for (Path thread : threads.toList())
@@ -152,8 +159,9 @@ final class AuditLogTest {
             assertThat(refused.get("reason").getAsString()).contains("--allow-actions");
             clock.now = clock.now.plusSeconds(60);
             assertThat(server.post("/api/marks", MARK).statusCode()).isEqualTo(403);
-            assertThat(awaitLine(server, "audit-refused.log", 31).get("omitted").getAsInt())
-                    .isEqualTo(20);
+            // The last of the 50 may be written after the clock has been set.
+            int omitted = server.await(() -> omitted() + lines("audit-refused.log").size() == 51 ? omitted() : null);
+            assertThat(omitted).isBetween(19, 20);
             assertThat(directory.resolve("audit.log")).as("nothing was done").doesNotExist();
         }
     }
