@@ -8,11 +8,13 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.attach.AgentReport;
+import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.LiveJvm;
@@ -47,7 +49,7 @@ final class LiveView {
     private final Overview overview;
     private final Consumer<LiveView> onEnd;
     private final DaemonThread thread;
-    private final Queue<Interval> recent = new ArrayDeque<>();
+    private final Queue<Explained> recent = new ArrayDeque<>();
 
     /** Whether a browser shows data that only thread dumps contain. */
     private volatile boolean watchesJavaStatus;
@@ -58,6 +60,13 @@ final class LiveView {
 
     /** When there was last a reason to look at the JVM without a browser, as of System.nanoTime. */
     private long noticed = started;
+
+    /**
+     * An interval.
+     *
+     * @param sites as of {@link Explanation#sites}
+     */
+    private record Explained(Interval interval, Map<Integer, String> sites) {}
 
     LiveView(JvmKey key, boolean attach, Overview overview, Consumer<LiveView> onEnd) {
         this.key = key;
@@ -112,9 +121,13 @@ final class LiveView {
             Interval interval = jvm.next();
             overview.watch(key.id(), interval.findings());
             if (!interval.findings().isEmpty()) noticed = System.nanoTime();
-            recent.add(interval);
+            if (channel.isEmpty()) {
+                recent.clear();
+                continue;
+            }
+            ThreadDump dump = jvm.dumpIfCheap(interval);
+            recent.add(new Explained(interval, dump == null ? Map.of() : Explanation.sites(interval, dump)));
             if (recent.size() > EXPLAINED) recent.remove();
-            if (channel.isEmpty()) continue;
             Instant start = interval.end().minusNanos(interval.intervalNanos());
             List<DatedFinding> findings = new ArrayList<>();
             for (Finding finding : interval.findings())
@@ -134,7 +147,10 @@ final class LiveView {
 
     private List<String> explain() {
         Explanation explanation = new Explanation();
-        recent.forEach(explanation::add);
+        for (Explained each : recent) {
+            explanation.add(each.interval);
+            explanation.addSites(each.sites);
+        }
         return explanation.lines(problem -> overview.since(key.id(), problem.last(), problem.begin())
                 .truncatedTo(ChronoUnit.SECONDS)
                 .toString());

@@ -160,7 +160,8 @@ final class AuditLogTest {
             clock.now = clock.now.plusSeconds(60);
             assertThat(server.post("/api/marks", MARK).statusCode()).isEqualTo(403);
             // The last of the 50 may be written after the clock has been set.
-            int omitted = server.await(() -> omitted() + lines("audit-refused.log").size() == 51 ? omitted() : null);
+            int omitted =
+                    server.await(() -> omitted() + lines("audit-refused.log").size() == 51 ? omitted() : null);
             assertThat(omitted).isBetween(19, 20);
             assertThat(directory.resolve("audit.log")).as("nothing was done").doesNotExist();
         }

@@ -5,6 +5,7 @@ package org.taskclock.monitor.fleet;
 import java.io.IOException;
 import java.util.List;
 import org.taskclock.monitor.attach.AgentReport;
+import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
@@ -40,6 +41,11 @@ public final class LiveJvm implements IntervalSource {
     @Override
     public Interval next() throws MonitorException {
         return sampler.next();
+    }
+
+    /** Returns a thread dump of the interval, as {@link Sampler#dumpIfCheap} does. */
+    public ThreadDump dumpIfCheap(Interval interval) {
+        return sampler.dumpIfCheap(interval.intervalNanos());
     }
 
     @Override

@@ -52,7 +52,17 @@ public final class Explanation {
 
     /** Adds a thread dump that was taken at the end of an interval. */
     public void add(Interval interval, ThreadDump dump) {
-        sites.add(interval, dump);
+        addSites(sites(interval, dump));
+    }
+
+    /** Returns what an explanation needs of such a thread dump: where the program's threads ran, by thread id. */
+    public static Map<Integer, String> sites(Interval interval, ThreadDump dump) {
+        return ProgramSites.of(interval, dump);
+    }
+
+    /** Adds what {@link #sites} returned. */
+    public void addSites(Map<Integer, String> found) {
+        sites.add(found);
     }
 
     /**

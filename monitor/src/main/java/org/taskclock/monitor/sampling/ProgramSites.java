@@ -25,16 +25,23 @@ final class ProgramSites {
 
     private final Map<Integer, List<String>> frames = new HashMap<>();
 
-    void add(Interval interval, ThreadDump dump) {
+    /** Returns where in the program the threads that ran in an interval were in a dump, by thread id. */
+    static Map<Integer, String> of(Interval interval, ThreadDump dump) {
         Set<Integer> busy = interval.threads().stream()
                 .filter(thread -> thread.cpuNanos() > MIN_SHARE * interval.intervalNanos())
                 .map(ThreadUsage::tid)
                 .collect(Collectors.toSet());
-        for (ThreadDump.Entry entry : dump.all()) {
-            if (!busy.contains(entry.tid()) || waits(entry)) continue;
-            List<String> known = frames.computeIfAbsent(entry.tid(), tid -> new ArrayList<>());
-            if (known.size() < MAX_PER_THREAD) known.add(site(entry));
-        }
+        Map<Integer, String> sites = new HashMap<>();
+        for (ThreadDump.Entry entry : dump.all())
+            if (busy.contains(entry.tid()) && !waits(entry)) sites.put(entry.tid(), site(entry));
+        return sites;
+    }
+
+    void add(Map<Integer, String> sites) {
+        sites.forEach((tid, site) -> {
+            List<String> known = frames.computeIfAbsent(tid, id -> new ArrayList<>());
+            if (known.size() < MAX_PER_THREAD) known.add(site);
+        });
     }
 
     /** A thread may have waited at the moment of the dump, although it used CPU time before. */

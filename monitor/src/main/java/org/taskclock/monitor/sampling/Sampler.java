@@ -336,6 +336,18 @@ public final class Sampler implements AutoCloseable {
         return found.text();
     }
 
+    /**
+     * Returns a thread dump of the last {@code nanos}: one that was taken for another purpose, or else a new one if its
+     * cost to the JVM allows that. Null otherwise.
+     */
+    public ThreadDump dumpIfCheap(long nanos) {
+        ThreadDump newest = dumps.newest();
+        if (newest != null && System.nanoTime() - newest.takenAt() < nanos) return newest;
+        if (!dumps.mayDump()) return null;
+        dumps.tryDump();
+        return dumps.failure() == null ? dumps.newest() : null;
+    }
+
     /** Returns a thread dump that is at most 100 ms old. */
     public ThreadDump dump() throws IOException {
         ThreadDump newest = dumps.newest();
