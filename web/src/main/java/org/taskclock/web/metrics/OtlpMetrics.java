@@ -118,6 +118,8 @@ final class OtlpMetrics {
                 .put("service.instance.id", host + ":" + jvm.pid())
                 .put("host.name", host)
                 .put("process.pid", jvm.pid());
+        if (!jvm.serviceVersion().isEmpty()) builder.put("service.version", jvm.serviceVersion());
+        if (!jvm.jdkVersion().isEmpty()) builder.put("process.runtime.version", jvm.jdkVersion());
         if (!jvm.containerId().isEmpty()) builder.put("container.id", jvm.containerId());
         if (!jvm.podUid().isEmpty()) builder.put("k8s.pod.uid", jvm.podUid());
         return Resource.create(builder.build());
