@@ -7,10 +7,10 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Threads that are in the kernel most of the time. */
 public final class SystemHeavy extends FindingKind {
-    static final String IN_KERNEL = "jvm_pool:taskclock_thread_system_time_seconds:rate5m > " + Suspect.HEAVY_SHARE
-            + " * jvm_pool:taskclock_thread_cpu_time_seconds:rate5m";
+    private static final String IN_KERNEL = "jvm_pool:taskclock_thread_system_time_seconds:rate5m > "
+            + Suspect.HEAVY_SHARE + " * jvm_pool:taskclock_thread_cpu_time_seconds:rate5m";
 
-    static final String HARDLY_BLOCKS = "jvm_pool:taskclock_thread_voluntary_switches:rate5m < "
+    private static final String HARDLY_BLOCKS = "jvm_pool:taskclock_thread_voluntary_switches:rate5m < "
             + YieldStorm.FEW_SWITCHES
             + " * jvm_pool:taskclock_thread_cpu_time_seconds:rate5m";
 
@@ -20,8 +20,8 @@ public final class SystemHeavy extends FindingKind {
                 70,
                 Source.FIGURES,
                 "Threads spend most of their time in the kernel.",
-                "Find the system calls with taskclock profile PID. Common reasons are small reads and writes, and many short"
-                        + " waits.");
+                "Find the system calls with taskclock profile PID. Common reasons are small reads and writes, many short"
+                        + " waits, and Thread.yield.");
     }
 
     @Override
@@ -29,9 +29,19 @@ public final class SystemHeavy extends FindingKind {
         ThreadUsage busiest = suspect.busiest();
         if (!isBusy(busiest.cpuNanos(), suspect.intervalNanos()) || !Suspect.isSystemHeavy(busiest)) return null;
         List<String> evidence = suspect.evidence();
-        if (!suspect.stacks().topFrame.isEmpty()) evidence.add("top of its stack: " + suspect.stacks().topFrame);
+        if (!suspect.stacks().topFrame.isEmpty()) {
+            evidence.add("top of its stack: " + suspect.stacks().topFrame);
+        } else if (hardlyBlocks(busiest, suspect.intervalNanos())
+                && observation.agent().yields() < 0) {
+            evidence.add("it hardly ever blocks, so it may be calling Thread.yield; " + observation.unsampled());
+            evidence.add(YieldStorm.hint(busiest.pid()));
+        }
         String text = suspect.that("spends most of its", "spend most of their") + " time in the kernel";
         return suspect.finding(this, text, evidence);
+    }
+
+    private static boolean hardlyBlocks(ThreadUsage thread, long intervalNanos) {
+        return thread.voluntary() >= 0 && thread.voluntary() < YieldStorm.FEW_SWITCHES * intervalNanos / 1e9;
     }
 
     /** Only stack samples distinguish threads that yield or sleep. */
@@ -42,15 +52,23 @@ public final class SystemHeavy extends FindingKind {
 
     @Override
     public List<Alert> alerts() {
-        return List.of(new Alert(
-                "TaskClockSystemHeavy",
-                10,
-                Alert.Severity.INFO,
-                """
-                jvm_pool:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind=~"java|native"} > 0.25
-                and %s
-                unless %s""".formatted(IN_KERNEL, HARDLY_BLOCKS),
-                Alert.POOL + "uses {{ $value | humanize }} processors, most of it in the kernel",
-                ""));
+        String busy = "jvm_pool:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind=~\"java|native\"} > ";
+        String summary = Alert.POOL + "uses {{ $value | humanize }} processors, most of it in the kernel";
+        return List.of(
+                new Alert(
+                        "TaskClockKernelSpin",
+                        10,
+                        Alert.Severity.WARNING,
+                        busy + MIN_PROCESSORS + "\nand " + IN_KERNEL + "\nand " + HARDLY_BLOCKS
+                                + "\nunless taskclock_thread_yield_count_total",
+                        summary + ", and hardly ever blocks",
+                        "It may be calling Thread.yield, which nothing counts, or reading without waiting."),
+                new Alert(
+                        "TaskClockSystemHeavy",
+                        10,
+                        Alert.Severity.INFO,
+                        busy + "0.25\nand " + IN_KERNEL + "\nunless " + HARDLY_BLOCKS,
+                        summary,
+                        ""));
     }
 }

@@ -5,7 +5,6 @@ package org.taskclock.monitor.finding;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.internal.JdkVersions;
-import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Threads that keep calling Thread.yield. */
 public final class YieldStorm extends FindingKind {
@@ -14,12 +13,6 @@ public final class YieldStorm extends FindingKind {
 
     /** Per second. Yields do not count as voluntary context switches. */
     static final int FEW_SWITCHES = 100;
-
-    /** The least share of an interval in which a thread that keeps yielding runs or waits for a processor. */
-    private static final double RUNNABLE_SHARE = 0.75;
-
-    /** A call of Thread.yield takes time in the JVM besides that in the kernel: a third of it where we measured. */
-    private static final double MAX_KERNEL_SHARE = 0.95;
 
     public YieldStorm() {
         super(
@@ -60,8 +53,6 @@ public final class YieldStorm extends FindingKind {
                         "virtual thread #" + observation.repeatedlyMounted() + " was mounted in more than one sample");
                 evidence.add("not confirmed: no sample was in Thread.yield; JVMs before JDK "
                         + JdkVersions.VIRTUAL_STACKS + " do not print the stacks of virtual threads");
-            } else if (stacks.samples == 0 && isSuspectedByFigures(suspect)) {
-                evidence.add("not confirmed: " + observation.unsampled());
             } else {
                 return null;
             }
@@ -83,16 +74,6 @@ public final class YieldStorm extends FindingKind {
                 && observation.repeatedlyMounted() != 0
                 && stacks.schedulingSamples >= 2
                 && stacks.schedulingSamples * 3 >= stacks.samples;
-    }
-
-    /** Returns whether its busiest thread is known to be almost always runnable, and mostly in the kernel. */
-    private static boolean isSuspectedByFigures(Suspect suspect) {
-        ThreadUsage thread = suspect.busiest();
-        if (!Suspect.isSystemHeavy(thread) || thread.systemNanos() >= MAX_KERNEL_SHARE * thread.cpuNanos())
-            return false;
-        if (thread.voluntary() < 0 || thread.voluntary() >= FEW_SWITCHES * suspect.intervalNanos() / 1e9) return false;
-        return thread.waitNanos() < 0
-                || thread.cpuNanos() + thread.waitNanos() > RUNNABLE_SHARE * suspect.intervalNanos();
     }
 
     /**
@@ -119,28 +100,14 @@ public final class YieldStorm extends FindingKind {
 
     @Override
     public List<Alert> alerts() {
-        return List.of(
-                new Alert(
-                        "TaskClockYieldStorm",
-                        5,
-                        Alert.Severity.WARNING,
-                        """
+        return List.of(new Alert(
+                "TaskClockYieldStorm",
+                5,
+                Alert.Severity.WARNING,
+                """
                         rate(taskclock_thread_yield_count_total[5m]) > %s
                         and jvm_pool:taskclock_thread_cpu_time_seconds:rate5m > %s""".formatted(MANY_YIELDS, MIN_PROCESSORS),
-                        Alert.POOL + "calls Thread.yield {{ $value | humanize }} times per second",
-                        "Requires an agent that counts yields."),
-                new Alert(
-                        "TaskClockYieldStormSuspected",
-                        10,
-                        Alert.Severity.WARNING,
-                        """
-                        jvm_pool:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind=~"java|native"} > %s
-                        and %s
-                        and %s
-                        unless taskclock_thread_yield_count_total""".formatted(MIN_PROCESSORS, SystemHeavy.IN_KERNEL, SystemHeavy.HARDLY_BLOCKS),
-                        Alert.POOL + "behaves as if it kept calling Thread.yield, and uses"
-                                + " {{ $value | humanize }} processors",
-                        "A thread in the kernel that hardly ever blocks. Not certain, because nothing counts its"
-                                + " yields."));
+                Alert.POOL + "calls Thread.yield {{ $value | humanize }} times per second",
+                "Requires an agent that counts yields."));
     }
 }
