@@ -154,6 +154,39 @@ class ExplanationTest {
     }
 
     @Test
+    void shouldNotNameALineAfterTwoDumps() {
+        Interval interval =
+                interval(1, thread(1, "http-1", ThreadKind.JAVA, 600, 540).build());
+        Explanation explanation = new Explanation();
+        explanation.add(interval);
+        for (int i = 0; i < 2; i++) explanation.add(interval, dump("shop.Main.run(Main.java:1)"));
+        assertThat(explanation.lines(ExplanationTest::second).get(1)).doesNotContain("shop.Main");
+        explanation.add(interval, dump("shop.Main.run(Main.java:1)"));
+        assertThat(explanation.lines(ExplanationTest::second).get(1)).contains("was in shop.Main.run(Main.java:1)");
+    }
+
+    @Test
+    void shouldNameTheLineOfTheCarriedVirtualThread() {
+        ThreadDump dump = ThreadDump.parse("""
+                "http-1" #11 prio=5 os_prio=0 cpu=1.00ms tid=0x1 nid=1 runnable
+                   Carrying virtual thread #30
+                \tat java.lang.VirtualThread.run(java.base@25/VirtualThread.java:1)
+                \tat shop.Scheduler.run(Scheduler.java:9)
+
+                   Mounted virtual thread #30
+                \tat java.util.HashMap.get(java.base@25/HashMap.java:1)
+                \tat shop.Cart.sum(Cart.java:7)
+
+                """);
+        Interval interval =
+                interval(1, thread(1, "http-1", ThreadKind.CARRIER, 600, 540).build());
+        Explanation explanation = new Explanation();
+        explanation.add(interval);
+        for (int i = 0; i < 3; i++) explanation.add(interval, dump);
+        assertThat(explanation.lines(ExplanationTest::second).get(1)).contains("was in shop.Cart.sum(Cart.java:7)");
+    }
+
+    @Test
     void shouldSayWhyThreadsWait() {
         ThreadUsage thread =
                 thread(1, "main", ThreadKind.JAVA, 500, 500).waited(300 * MILLI).build();
