@@ -55,19 +55,21 @@ final class OtlpMetrics {
     OtlpMetrics(String version, EpochClock clock) {
         scope = InstrumentationScopeInfo.builder("org.taskclock")
                 .setVersion(version)
+                .setSchemaUrl(Metric.SCHEMA_URL)
                 .build();
         host = hostName();
         this.clock = clock;
     }
 
-    List<MetricData> of(List<JvmSnapshot> jvms) {
+    /** @param common the attributes that all resources have */
+    List<MetricData> of(List<JvmSnapshot> jvms, Resource common) {
         clock.refresh();
         long now = clock.epochNanos(System.nanoTime());
         Map<Metric, Map<List<String>, Attributes>> known = attributes;
         attributes = new HashMap<>();
         List<MetricData> all = new ArrayList<>();
         for (JvmSnapshot jvm : jvms) {
-            Resource resource = resource(jvm.jvm().labels());
+            Resource resource = common.merge(resource(jvm.jvm().labels()));
             long start = clock.epochNanos(jvm.startNanos());
             for (Metric metric : Metric.values()) {
                 List<PointData> points = new ArrayList<>();
