@@ -133,6 +133,13 @@ final class ExporterCommand implements Callable<Integer> {
                     + " ${DEFAULT-VALUE}).")
     private int pushQueue;
 
+    @Option(
+            names = "--kubernetes-node",
+            paramLabel = "NAME",
+            description = "In a pod: name of its node, to show the names of pods, containers, and workloads. The"
+                    + " service account must be allowed to list pods.")
+    private String kubernetesNode;
+
     @Override
     public Integer call() throws InterruptedException {
         TerminationSignal termination = new TerminationSignal();
@@ -173,7 +180,12 @@ final class ExporterCommand implements Callable<Integer> {
                 listenAddress,
                 webConfig,
                 new FleetOptions(
-                        service, match, maxPools, keepEnded.compareTo(minKept) < 0 ? minKept : keepEnded, !noAttach),
+                        service,
+                        match,
+                        maxPools,
+                        keepEnded.compareTo(minKept) < 0 ? minKept : keepEnded,
+                        !noAttach,
+                        kubernetesNode),
                 interval,
                 refresh,
                 push,

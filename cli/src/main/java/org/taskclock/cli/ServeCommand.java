@@ -160,6 +160,13 @@ final class ServeCommand implements Callable<Integer> {
                     + " characters, and there are no thread dumps.")
     private boolean noAttach;
 
+    @Option(
+            names = "--kubernetes-node",
+            paramLabel = "NAME",
+            description = "In a pod: name of its node, to show the names of pods, containers, and workloads. The"
+                    + " service account must be allowed to list pods.")
+    private String kubernetesNode;
+
     @Override
     public Integer call() throws InterruptedException {
         TerminationSignal termination = new TerminationSignal();
@@ -187,7 +194,7 @@ final class ServeCommand implements Callable<Integer> {
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
-                new FleetOptions(service, match, maxPools, KEEP_ENDED, !noAttach),
+                new FleetOptions(service, match, maxPools, KEEP_ENDED, !noAttach, kubernetesNode),
                 INTERVAL,
                 REFRESH,
                 null,

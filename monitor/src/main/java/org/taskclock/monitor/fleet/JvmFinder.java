@@ -41,7 +41,7 @@ final class JvmFinder implements AutoCloseable {
 
     private static final int MAX_THREADS = 256;
 
-    /** What is read of a new JVM before it is measured; {@code cgroup} is null if its files are not visible here. */
+    /** What is read of a new JVM before it is measured. */
     record Found(JvmLabels labels, int feature, Cgroup cgroup) {}
 
     private static final class Request {
@@ -138,7 +138,7 @@ final class JvmFinder implements AutoCloseable {
         ContainerIdentity container = ContainerIdentity.of(pid);
         JvmLabels labels = new JvmLabels(
                 pid, service.of(pid), TargetText.sanitize(container.id()), TargetText.sanitize(container.podUid()));
-        return Optional.of(new Found(labels, JvmProcesses.featureOf(pid), Cgroup.visible(pid)));
+        return Optional.of(new Found(labels, JvmProcesses.featureOf(pid), Cgroup.of(pid)));
     }
 
     private void reportIfSilent(JvmId jvm, Request request) {
