@@ -118,7 +118,7 @@ taskclock top -b "$first" 0.5 2
 for i in $(seq 60); do
   exec 3<>/dev/tcp/127.0.0.1/19466
   printf "GET /metrics HTTP/1.0\r\n\r\n" >&3
-  grep -m 1 "^jvm_thread_cpu_time_seconds_total{" <&3 && break
+  grep -m 1 "^taskclock_thread_cpu_time_seconds_total{" <&3 && break
   sleep 1 # not found yet
 done
 kill "$first" "$second"
@@ -148,7 +148,7 @@ try_file() {
   inside file -n -u user bash -c "$watch_a_jvm" >"$work/watched" 2>&1 || true
   check 'file: the exporters are in the list' 0 '^ *[0-9]+ .*taskclock' cat "$work/watched"
   check 'file: top' 0 'taskclock-sampler' cat "$work/watched"
-  check 'file: the exporter has metrics of the other' 0 '^jvm_thread_cpu_time_seconds_total\{' cat "$work/watched"
+  check 'file: the exporter has metrics of the other' 0 '^taskclock_thread_cpu_time_seconds_total\{' cat "$work/watched"
   check 'file: and ends' 0 '^exporter: exit code 0$' cat "$work/watched"
   inside file -u user taskclock list >/dev/null 2>&1 || true # gives the new class archive its name
   check 'file: class archives in the home directory of the user only' 0 \

@@ -34,7 +34,7 @@ import javax.tools.ToolProvider;
  */
 public final class ExporterSoak {
     private static final Pattern SAMPLE = Pattern.compile(
-            "(jvm_thread_cpu_time_seconds_total|process_cpu_time_seconds_total)(\\{.*pid=\"([0-9]+)\".*\\}) (\\S+)");
+            "(taskclock_(?:thread|process)_cpu_time_seconds_total)(\\{.*jvm=\"[^\"]*-([0-9]+)\".*\\}) (\\S+)");
     private static final int PORT = 19_465;
     private static final long SCRAPE_SECONDS = 15;
 
@@ -173,7 +173,7 @@ public final class ExporterSoak {
             Double earlier = last.put(series, value);
             if (earlier != null && value < earlier) failures.add(series + " fell from " + earlier + " to " + value);
             Totals jvm = totals.computeIfAbsent(Long.parseLong(sample.group(3)), pid -> new Totals());
-            if (sample.group(1).startsWith("jvm_thread")) jvm.pools += value;
+            if (sample.group(1).startsWith("taskclock_thread")) jvm.pools += value;
             else jvm.process += value;
         }
         totals.forEach(this::compare);

@@ -80,30 +80,37 @@ public final class SyntheticFleet {
     private static List<Series> fleet(int jvms) {
         List<Series> all = new ArrayList<>();
         for (int jvm = 0; jvm < jvms; jvm++) {
-            String identity = "pid=\"" + (1000 + jvm) + "\",service=\"service-" + jvm % 50 + "\",container_id=\""
-                    + String.format(Locale.ROOT, "%064x", jvm * 2654435761L) + "\",pod_uid=\"\"";
+            String service = "service-" + jvm % 50;
+            String identity = "jvm=\"" + service + "-" + (1000 + jvm) + "\",service=\"" + service + "\"";
+            String container = String.format(Locale.ROOT, "%064x", jvm * 2654435761L);
+            add(
+                    all,
+                    "taskclock_jvm_info{" + identity + ",pid=\"" + (1000 + jvm) + "\",jdk_version=\"21.0.8\","
+                            + "container_id=\"" + container + "\"}",
+                    Change.THREADS,
+                    false);
             for (int pool = 0; pool < POOLS; pool++) {
-                String labels = "{" + identity + ",jvm_thread_kind=\"java\",jvm_thread_pool_name=\"pool-" + pool
+                String labels = "{" + identity + ",taskclock_pool_kind=\"java\",taskclock_pool_name=\"pool-" + pool
                         + "-thread-#\"";
                 boolean busy = pool < BUSY_POOLS;
                 for (String mode : List.of("user", "system")) {
-                    String name = "jvm_thread_cpu_time_seconds_total" + labels + ",cpu_mode=\"" + mode + "\"}";
+                    String name = "taskclock_thread_cpu_time_seconds_total" + labels + ",cpu_mode=\"" + mode + "\"}";
                     add(all, name, Change.TIME, busy);
                 }
-                add(all, "jvm_thread_wait_time_seconds_total" + labels + "}", Change.TIME, busy);
-                add(all, "jvm_thread_count" + labels + "}", Change.THREADS, busy);
+                add(all, "taskclock_thread_wait_time_seconds_total" + labels + "}", Change.TIME, busy);
+                add(all, "taskclock_threads" + labels + "}", Change.THREADS, busy);
                 for (String type : List.of("voluntary", "involuntary")) {
                     String label = ",process_context_switch_type=\"" + type + "\"}";
-                    add(all, "jvm_thread_context_switches_total" + labels + label, Change.SWITCHES, busy);
+                    add(all, "taskclock_thread_context_switches_total" + labels + label, Change.SWITCHES, busy);
                 }
             }
             for (String mode : List.of("user", "system")) {
-                String name = "process_cpu_time_seconds_total{" + identity + ",cpu_mode=\"" + mode + "\"}";
+                String name = "taskclock_process_cpu_time_seconds_total{" + identity + ",cpu_mode=\"" + mode + "\"}";
                 add(all, name, Change.TIME, true);
             }
-            add(all, "container_cpu_time_seconds_total{" + identity + "}", Change.TIME, true);
-            add(all, "container_cpu_throttled_time_seconds_total{" + identity + "}", Change.TIME, false);
-            add(all, "container_cpu_limit{" + identity + "}", Change.THREADS, false);
+            add(all, "taskclock_container_cpu_time_seconds_total{" + identity + "}", Change.TIME, true);
+            add(all, "taskclock_container_cpu_throttled_time_seconds_total{" + identity + "}", Change.TIME, false);
+            add(all, "taskclock_container_cpu_limit{" + identity + "}", Change.THREADS, false);
         }
         return all;
     }

@@ -195,7 +195,7 @@ for group in a b c; do
 done
 for port in 19464 19465 19466; do
   wait_for "exporter on port $port" \
-    sh -c "curl -fsS http://127.0.0.1:$port/metrics | grep '^jvm_thread_cpu_time_seconds_total.*http-nio'"
+    sh -c "curl -fsS http://127.0.0.1:$port/metrics | grep '^taskclock_thread_cpu_time_seconds_total.*http-nio'"
 done
 start_prometheus one 19090 127.0.0.1:19464 127.0.0.1:19465
 start_prometheus two 19091 127.0.0.1:19466
@@ -208,9 +208,9 @@ run querier "$thanos" query --endpoint=127.0.0.1:19101 --endpoint=127.0.0.1:1910
 querier=http://127.0.0.1:19113
 wait_for querier curl -fsS "$querier/-/ready"
 has_jvms() { # NUMBER URL LABEL SELECTOR
-  [[ $(number "$2" "count(count by ($3) (jvm_thread_cpu_time_seconds_total{$4}))" "$(date +%s)") == "$1" ]]
+  [[ $(number "$2" "count(count by ($3) (taskclock_thread_cpu_time_seconds_total{$4}))" "$(date +%s)") == "$1" ]]
 }
-wait_for 'six JVMs in Thanos' has_jvms 6 "$querier" pid ''
+wait_for 'six JVMs in Thanos' has_jvms 6 "$querier" jvm ''
 # OTLP has its own names for a process and a service. The Collector turns the latter into the job.
 wait_for 'six JVMs behind the Collector' has_jvms 6 "$receiver" process_pid 'job!="library"'
 wait_for 'libraries behind the Collector' has_jvms ${#libraries[@]} "$receiver" process_pid 'job="library"'
@@ -231,12 +231,12 @@ awk -v s="$length" '$1 == "Average:" && $3 ~ /^[0-9]+$/ { print $3, $8 * s / 100
   "$work/pidstat.txt" >"$work/expected"
 expected=$(awk '{ n += $2 } END { printf "%.3f", n }' "$work/expected")
 range=$(awk -v s="$length" 'BEGIN { printf "%.0fms", s * 1000 }')
-used="increase(jvm_thread_cpu_time_seconds_total[$range])"
+used="increase(taskclock_thread_cpu_time_seconds_total[$range])"
 say "measured for $length s"
 say
-say 'CPU by pool over the fleet: sum by (jvm_thread_pool_name, jvm_thread_kind) (increase(...)), asked of Thanos'
-query "$querier" "sort_desc(sum by (jvm_thread_pool_name, jvm_thread_kind) ($used))" "$end" |
-  jq -r '.[] | [(.value[1] | tonumber), .metric.jvm_thread_kind, .metric.jvm_thread_pool_name] | @tsv' |
+say 'CPU by pool over the fleet: sum by (taskclock_pool_name, taskclock_pool_kind) (increase(...)), asked of Thanos'
+query "$querier" "sort_desc(sum by (taskclock_pool_name, taskclock_pool_kind) ($used))" "$end" |
+  jq -r '.[] | [(.value[1] | tonumber), .metric.taskclock_pool_kind, .metric.taskclock_pool_name] | @tsv' |
   awk -F '\t' '$1 >= 0.005 { printf "%10.2f s  %-8s %s\n", $1, $2, $3 }' | tee -a "$work/output.txt"
 
 status=0
@@ -261,25 +261,27 @@ pushed() { # METRIC SELECTOR
   number "$receiver" "sum(increase($1{$2}[$range]))" "$end"
 }
 compare 'OTLP, Collector, remote write, Prometheus' \
-  "$(pushed jvm_thread_cpu_time_seconds_total 'job!="library"')" "$expected"
-compare 'process_cpu_time, asked of Thanos' \
-  "$(number "$querier" "sum(increase(process_cpu_time_seconds_total[$range]))" "$end")" "$expected"
+  "$(pushed taskclock_thread_cpu_time_seconds_total 'job!="library"')" "$expected"
+compare 'taskclock_process_cpu_time, asked of Thanos' \
+  "$(number "$querier" "sum(increase(taskclock_process_cpu_time_seconds_total[$range]))" "$end")" "$expected"
 say
 expected_of_libraries=$(awk -v pids="${libraries[*]}" 'BEGIN { n = split(pids, all, " ")
     for (i = 1; i <= n; i++) wanted[all[i]] = 1 }
   $1 in wanted { sum += $2 } END { printf "%.3f", sum }' "$work/expected")
 say "$(printf '%-44s %9.2f s' "pidstat, ${#libraries[@]} JVMs with the library" "$expected_of_libraries")"
 compare 'library, OTLP, Collector, Prometheus' \
-  "$(pushed jvm_thread_cpu_time_seconds_total 'job="library"')" "$expected_of_libraries"
-compare 'process_cpu_time of the library' \
-  "$(pushed process_cpu_time_seconds_total 'job="library"')" "$expected_of_libraries"
+  "$(pushed taskclock_thread_cpu_time_seconds_total 'job="library"')" "$expected_of_libraries"
+compare 'taskclock_process_cpu_time of the library' \
+  "$(pushed taskclock_process_cpu_time_seconds_total 'job="library"')" "$expected_of_libraries"
+selected="jvm=~\".*-($(IFS='|' && echo "${libraries[*]}"))\""
 compare 'exporter, the same JVMs, asked of Thanos' "$(number "$querier" \
-  "sum(increase(jvm_thread_cpu_time_seconds_total{pid=~\"$(IFS='|' && echo "${libraries[*]}")\"}[$range]))" "$end")" \
+  "sum(increase(taskclock_thread_cpu_time_seconds_total{$selected}[$range]))" "$end")" \
   "$expected_of_libraries"
 say
 say 'Each JVM, for information: Thanos, and the difference to pidstat'
 while read -r pid cpu; do
-  used_by_pid=$(number "$querier" "sum(increase(jvm_thread_cpu_time_seconds_total{pid=\"$pid\"}[$range]))" "$end")
+  used_by_pid=$(number "$querier" \
+    "sum(increase(taskclock_thread_cpu_time_seconds_total{jvm=~\".*-$pid\"}[$range]))" "$end")
   say "$(awk -v pid="$pid" -v a="$used_by_pid" -v b="$cpu" \
     'BEGIN { printf "pid %-40s %9.2f s  %+6.2f %%", pid, a, (b > 0 ? 100 * (a - b) / b : 0) }')"
 done <"$work/expected"
@@ -289,14 +291,14 @@ rules=$(curl -fsS http://127.0.0.1:19090/api/v1/rules | jq -r '[.data.groups[].r
   map("\(length) \(.[0])") | join(", ")')
 say "rules evaluated by Prometheus: $rules"
 [[ $rules =~ ^[0-9]+\ ok$ ]] || status=1
-services=$(query "$querier" 'count by (service, prometheus) (jvm:process_cpu_time_seconds:rate5m)' "$end" |
+services=$(query "$querier" 'count by (service, prometheus) (jvm:taskclock_process_cpu_time_seconds:rate5m)' "$end" |
   jq -r 'map("\(.metric.service) (\(.value[1]) JVMs, from \(.metric.prometheus))") | sort | join(", ")')
 say "services in Thanos, as recorded by the rules: $services"
 [[ $services == 'fleet-a (2 JVMs, from one), fleet-b (2 JVMs, from one), fleet-c (2 JVMs, from two)' ]] || status=1
 alerts=$(query "$querier" 'ALERTS' "$end" |
   jq -r 'map("\(.metric.alertname) (\(.metric.service), \(.metric.alertstate))") | unique | join(", ")')
 say "alerts: ${alerts:-none}"
-series=$(number "$querier" 'count({job="taskclock", __name__=~"(jvm_thread|process|container)_.*"})' "$end")
+series=$(number "$querier" 'count({job="taskclock", __name__=~"taskclock_.*", jvm!=""})' "$end")
 say "series of the six JVMs: $series"
 if ((status == 0)); then say "all within $MAX_DIFFERENCE %"; else say "NOT all within $MAX_DIFFERENCE %"; fi
 cp "$work/output.txt" "$out/fleet.txt"

@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "Examples:",
-            "  taskclock exporter                                   metrics on http://127.0.0.1:9464/metrics",
-            "  taskclock exporter --web.listen-address :9464        reachable from the network",
+            "  taskclock exporter                                   metrics on http://127.0.0.1:10077/metrics",
+            "  taskclock exporter --web.listen-address :10077        reachable from the network",
             "  taskclock exporter --service env:OTEL_SERVICE_NAME   label JVMs with a variable of their environment",
             "  taskclock exporter --otlp-endpoint http://localhost:4318",
             "",
@@ -42,7 +42,7 @@ final class ExporterCommand implements Callable<Integer> {
     @Option(
             names = "--web.listen-address",
             paramLabel = "HOST:PORT",
-            defaultValue = "127.0.0.1:9464",
+            defaultValue = "127.0.0.1:10077",
             description = "Address to listen on (default: ${DEFAULT-VALUE}). Without HOST, all interfaces.")
     private String listenAddress;
 

@@ -29,11 +29,11 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "Examples:",
-            "  taskclock serve                                the page on http://127.0.0.1:9464/",
+            "  taskclock serve                                the page on http://127.0.0.1:10077/",
             "  taskclock serve --allow-actions                with stacks, yields, the agent, and recordings",
             "  taskclock serve --evidence                     keeps what explains a finding",
             "  taskclock serve --profile 1%%                   with methods in the history, for at most 1 %% of a core",
-            "  taskclock serve --listen :9464 --token-file t  reachable from the network, with a token",
+            "  taskclock serve --listen :10077 --token-file t  reachable from the network, with a token",
             "",
             "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
                     + " if the port is in use)."
@@ -57,7 +57,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--listen",
             paramLabel = "HOST:PORT",
-            defaultValue = "127.0.0.1:9464",
+            defaultValue = "127.0.0.1:10077",
             description = "Address to listen on (default: ${DEFAULT-VALUE}). Without HOST, all interfaces; addresses"
                     + " other than loopback need --token-file or client certificates.")
     private String listen;

@@ -28,9 +28,9 @@ import org.taskclock.micrometer.TaskClockMetrics;
  * threads, "work" lets each of them use some CPU time, and "read" prints the metrics. Each reply ends with "done".
  */
 final class MeteredProgram {
-    static final String CPU = "jvm.thread.cpu.time";
-    static final String POOL = "jvm.thread.pool.name";
-    static final String KIND = "jvm.thread.kind";
+    static final String CPU = "taskclock.thread.cpu.time";
+    static final String POOL = "taskclock.pool.name";
+    static final String KIND = "taskclock.pool.kind";
     static final String MODE = "cpu.mode";
 
     /** Longer than the name of a pool may be. */

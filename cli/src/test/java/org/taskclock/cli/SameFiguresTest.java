@@ -254,12 +254,16 @@ class SameFiguresTest {
     private Times exported() throws Exception {
         Times times = new Times();
         exporter.scrape().forEach((series, value) -> {
-            if (!series.startsWith("jvm_thread_cpu_time_seconds_total{")) return;
+            if (!series.startsWith("taskclock_thread_cpu_time_seconds_total{")) return;
             Map<String, String> labels = new HashMap<>();
             for (Matcher label = SERIES.matcher(series); label.find(); ) labels.put(label.group(1), label.group(2));
             // The command lines of this test's tools contain the name of the program, too.
-            if (!labels.get("pid").equals(Long.toString(program.pid()))) return;
-            times.add(labels.get("jvm_thread_pool_name"), labels.get("jvm_thread_kind"), labels.get("cpu_mode"), value);
+            if (!labels.get("jvm").endsWith("-" + program.pid())) return;
+            times.add(
+                    labels.get("taskclock_pool_name"),
+                    labels.get("taskclock_pool_kind"),
+                    labels.get("cpu_mode"),
+                    value);
         });
         return times;
     }

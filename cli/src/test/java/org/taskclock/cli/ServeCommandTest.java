@@ -195,7 +195,7 @@ class ServeCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    --listen 9464                           | --listen 9464: must be HOST:PORT
+                    --listen 10077                           | --listen 10077: must be HOST:PORT
                     --listen localhost:99999                | --listen localhost:99999: must be HOST:PORT
                     --listen no.such.host.invalid:0         | unknown host
                     --listen 0.0.0.0:0                      | is reachable from the network: add --token-file

@@ -72,7 +72,7 @@ public final class HostileProgram {
             }
             case HOSTILE_NAMES -> {
                 for (String name : List.of(
-                        "quote\"} 1\njvm_thread_cpu_time_seconds_total{pid=\"1\"} 9",
+                        "quote\"} 1\ntaskclock_thread_cpu_time_seconds_total{jvm=\"a-1\"} 9",
                         "\u001b]0;title\u0007\u001b[2J",
                         "\u202eright to left",
                         "unpaired \ud800 surrogate",

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 /** The series of a response to a scrape. */
 final class Scrape {
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)=\"((?:[^\"\\\\]|\\\\.)*+)\"");
-    private static final String POOLS = "jvm_thread_cpu_time_seconds_total{";
-    private static final String PROCESS = "process_cpu_time_seconds_total{";
+    private static final String POOLS = "taskclock_thread_cpu_time_seconds_total{";
+    private static final String PROCESS = "taskclock_process_cpu_time_seconds_total{";
 
     final String text;
     /** CPU time in seconds by process id: that of the process, that of its pools, and that of some of its pools. */
@@ -48,15 +48,16 @@ final class Scrape {
         }
         if (!(value >= 0 && value < Double.POSITIVE_INFINITY))
             badLine = line.length() > 300 ? line.substring(0, 300) : line;
-        if (!labels.containsKey("pid")) return;
-        long pid = Long.parseLong(labels.get("pid"));
+        if (!labels.containsKey("jvm")) return;
+        String jvm = labels.get("jvm");
+        long pid = Long.parseLong(jvm.substring(jvm.lastIndexOf('-') + 1));
         if (line.startsWith(PROCESS)) processes.merge(pid, value, Double::sum);
         if (!line.startsWith(POOLS)) return;
         pools.merge(pid, value, Double::sum);
-        String pool = labels.getOrDefault("jvm_thread_pool_name", "");
+        String pool = labels.getOrDefault("taskclock_pool_name", "");
         if (pool.startsWith(HostileProgram.HONEST_THREADS)) honestPools.merge(pid, value, Double::sum);
         // JDK 26 leaves out the middle.
         else if (pool.startsWith(HostileProgram.HONEST_THREADS.substring(0, 7))) truncatedPools.put(pid, pool);
-        if (labels.getOrDefault("jvm_thread_kind", "").equals("gc")) collectors.merge(pid, value, Double::sum);
+        if (labels.getOrDefault("taskclock_pool_kind", "").equals("gc")) collectors.merge(pid, value, Double::sum);
     }
 }

@@ -88,7 +88,7 @@ final class ScrapeChecks {
     }
 
     private void checkForged(String command, long pid, Scrape scrape) {
-        String label = "pid=\"" + pid + "\"";
+        String label = "-" + pid + "\"";
         if (scrape.text
                 .lines()
                 .anyMatch(line -> line.contains(label) && line.contains(ForgedAttachListener.FORGED_NAME)))

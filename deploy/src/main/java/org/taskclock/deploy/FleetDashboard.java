@@ -15,12 +15,12 @@ final class FleetDashboard {
     private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
 
     private static final String SERVICE = "{job=~\"$job\", service=~\"$service\"}";
-    private static final String POOL_CPU = "jvm_pool:jvm_thread_cpu_time_seconds:rate5m" + SERVICE;
-    private static final String POOL_SYSTEM = "jvm_pool:jvm_thread_system_time_seconds:rate5m" + SERVICE;
-    private static final String POOL_WAIT = "jvm_pool:jvm_thread_wait_time_seconds:rate5m" + SERVICE;
-    private static final String JVM_CPU = "jvm:process_cpu_time_seconds:rate5m" + SERVICE;
-    private static final String SERVICE_POOL_CPU = "service_pool:jvm_thread_cpu_time_seconds:rate5m" + SERVICE;
-    private static final String SERVICE_CPU = "service:process_cpu_time_seconds:rate5m" + SERVICE;
+    private static final String POOL_CPU = "jvm_pool:taskclock_thread_cpu_time_seconds:rate5m" + SERVICE;
+    private static final String POOL_SYSTEM = "jvm_pool:taskclock_thread_system_time_seconds:rate5m" + SERVICE;
+    private static final String POOL_WAIT = "jvm_pool:taskclock_thread_wait_time_seconds:rate5m" + SERVICE;
+    private static final String JVM_CPU = "jvm:taskclock_process_cpu_time_seconds:rate5m" + SERVICE;
+    private static final String SERVICE_POOL_CPU = "service_pool:taskclock_thread_cpu_time_seconds:rate5m" + SERVICE;
+    private static final String SERVICE_CPU = "service:taskclock_process_cpu_time_seconds:rate5m" + SERVICE;
 
     private FleetDashboard() {}
 
@@ -48,8 +48,8 @@ final class FleetDashboard {
                                 .description("Share of the CPU time.")
                                 .threshold(0.1, "red")
                                 .query(
-                                        "sum(" + SERVICE_POOL_CPU.replace("}", ", jvm_thread_kind=\"gc\"}") + ") / sum("
-                                                + SERVICE_CPU + ")",
+                                        "sum(" + SERVICE_POOL_CPU.replace("}", ", taskclock_pool_kind=\"gc\"}")
+                                                + ") / sum(" + SERVICE_CPU + ")",
                                         "gc"),
                         6,
                         4);
@@ -62,13 +62,15 @@ final class FleetDashboard {
                 .add(
                         Panel.stacked("Processors by thread pool, the 20 busiest", Panel.PROCESSORS)
                                 .query(
-                                        "topk(20, sum by (service, jvm_thread_pool_name) (" + SERVICE_POOL_CPU + "))",
-                                        "{{service}} {{jvm_thread_pool_name}}"),
+                                        "topk(20, sum by (service, taskclock_pool_name) (" + SERVICE_POOL_CPU + "))",
+                                        "{{service}} {{taskclock_pool_name}}"),
                         12,
                         9)
                 .add(
                         Panel.stacked("Processors by kind of thread", Panel.PROCESSORS)
-                                .query("sum by (jvm_thread_kind) (" + SERVICE_POOL_CPU + ")", "{{jvm_thread_kind}}"),
+                                .query(
+                                        "sum by (taskclock_pool_kind) (" + SERVICE_POOL_CPU + ")",
+                                        "{{taskclock_pool_kind}}"),
                         12,
                         8)
                 .add(
@@ -102,19 +104,19 @@ final class FleetDashboard {
                         Panel.lines("Calls of Thread.yield", Panel.PER_SECOND)
                                 .description("Known only for JVMs with an agent that counts them.")
                                 .query(
-                                        "sum by (service, jvm_thread_pool_name) (rate(" + YIELDS + SERVICE
+                                        "sum by (service, taskclock_pool_name) (rate(" + YIELDS + SERVICE
                                                 + "[$__rate_interval])) > 0",
-                                        "{{service}} {{jvm_thread_pool_name}}"),
+                                        "{{service}} {{taskclock_pool_name}}"),
                         8,
                         8);
         String jvm = "/d/" + JvmDashboard.UID
-                + "?var-instance=${__data.fields.instance}&var-pid=${__data.fields.pid}&${__url_time_range}";
+                + "?var-instance=${__data.fields.instance}&var-jvm=${__data.fields.jvm}&${__url_time_range}";
         dashboard
                 .add(
                         Panel.table("The 20 busiest JVMs", Panel.PROCESSORS)
                                 .column("topk(20, " + JVM_CPU + ")", "Processors", Panel.PROCESSORS)
                                 .label("service", "Service", jvm)
-                                .sortedBy("Processors", "__name__", "container_id", "pod_uid"),
+                                .sortedBy("Processors", "__name__"),
                         12,
                         10)
                 .add(
@@ -125,8 +127,8 @@ final class FleetDashboard {
                                         "Firing",
                                         Panel.COUNT)
                                 .label("alertname", "Alert", "")
-                                .label("jvm_thread_pool_name", "Pool", "")
-                                .sortedBy("Alert", "__name__", "alertstate", "container_id", "pod_uid", "Value #A"),
+                                .label("taskclock_pool_name", "Pool", "")
+                                .sortedBy("Alert", "__name__", "alertstate", "Value #A"),
                         12,
                         10);
         return dashboard.json();

@@ -22,10 +22,10 @@ final class JvmDashboard {
     private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_PERIODS);
     private static final String LIMIT = PrometheusName.of(Metric.CONTAINER_CPU_LIMIT);
 
-    private static final String JVM = "job=~\"$job\", service=~\"$service\", instance=~\"$instance\", pid=~\"$pid\"";
-    private static final String POOL = "{{jvm_thread_pool_name}}";
+    private static final String JVM = "job=~\"$job\", service=~\"$service\", instance=~\"$instance\", jvm=~\"$jvm\"";
+    private static final String POOL = "{{taskclock_pool_name}}";
     private static final String ACCOUNT_NAME = "{{taskclock_account_type}} {{taskclock_account_name}}";
-    private static final String BY_POOL = "sum by (jvm_thread_pool_name) ";
+    private static final String BY_POOL = "sum by (taskclock_pool_name) ";
 
     private JvmDashboard() {}
 
@@ -35,10 +35,7 @@ final class JvmDashboard {
                 .variable("job", "Job", PROCESS)
                 .variable("service", "Service", PROCESS + "{job=~\"$job\"}")
                 .variable("instance", "Instance", PROCESS + "{job=~\"$job\", service=~\"$service\"}")
-                .variable(
-                        "pid",
-                        "Process id",
-                        PROCESS + "{job=~\"$job\", service=~\"$service\", instance=~\"$instance\"}")
+                .variable("jvm", "JVM", PROCESS + "{job=~\"$job\", service=~\"$service\", instance=~\"$instance\"}")
                 .link("Fleet", "/d/" + FleetDashboard.UID);
         String process = "sum(" + rate(PROCESS, "") + ")";
         dashboard
@@ -60,12 +57,12 @@ final class JvmDashboard {
                         Panel.stat("Garbage collection", Panel.SHARE)
                                 .description("Share of the JVM's CPU time.")
                                 .threshold(0.1, "red")
-                                .query("sum(" + rate(CPU, ", jvm_thread_kind=\"gc\"") + ") / " + process, "gc"),
+                                .query("sum(" + rate(CPU, ", taskclock_pool_kind=\"gc\"") + ") / " + process, "gc"),
                         5,
                         4)
                 .add(
                         Panel.stat("Threads", Panel.COUNT)
-                                .query("sum(" + COUNT + "{" + JVM + ", jvm_thread_kind!=\"virtual\"})", "threads"),
+                                .query("sum(" + COUNT + "{" + JVM + ", taskclock_pool_kind!=\"virtual\"})", "threads"),
                         5,
                         4);
         dashboard
@@ -83,7 +80,9 @@ final class JvmDashboard {
                         11)
                 .add(
                         Panel.stacked("Processors by kind of thread", Panel.PROCESSORS)
-                                .query("sum by (jvm_thread_kind) (" + rate(CPU, "") + ")", "{{jvm_thread_kind}}"),
+                                .query(
+                                        "sum by (taskclock_pool_kind) (" + rate(CPU, "") + ")",
+                                        "{{taskclock_pool_kind}}"),
                         8,
                         8)
                 .add(
@@ -122,9 +121,9 @@ final class JvmDashboard {
                         Panel.stacked("Virtual threads", Panel.COUNT)
                                 .description("Known only with the agent. Queued: runnable, but without a carrier.")
                                 .query(
-                                        "sum by (jvm_thread_virtual_state) (" + VIRTUAL + "{" + JVM
-                                                + ", jvm_thread_virtual_state!=\"waiting\"})",
-                                        "{{jvm_thread_virtual_state}}"),
+                                        "sum by (taskclock_virtual_thread_state) (" + VIRTUAL + "{" + JVM
+                                                + ", taskclock_virtual_thread_state!=\"waiting\"})",
+                                        "{{taskclock_virtual_thread_state}}"),
                         5,
                         8)
                 .add(
@@ -157,11 +156,12 @@ final class JvmDashboard {
                                 .column(byPoolAndKind(CPU, ", cpu_mode=\"system\""), "System", Panel.SECONDS)
                                 .column(byPoolAndKind(WAIT, ""), "Waited", Panel.SECONDS)
                                 .column(
-                                        "sum by (jvm_thread_pool_name, jvm_thread_kind) (" + COUNT + "{" + JVM + "})",
+                                        "sum by (taskclock_pool_name, taskclock_pool_kind) (" + COUNT + "{" + JVM
+                                                + "})",
                                         "Threads",
                                         Panel.COUNT)
-                                .label("jvm_thread_pool_name", "Pool", "")
-                                .label("jvm_thread_kind", "Kind", "")
+                                .label("taskclock_pool_name", "Pool", "")
+                                .label("taskclock_pool_kind", "Kind", "")
                                 .sortedBy("CPU"),
                         24,
                         12);
@@ -173,7 +173,7 @@ final class JvmDashboard {
     }
 
     private static String byPoolAndKind(String metric, String labels) {
-        return "sum by (jvm_thread_pool_name, jvm_thread_kind) (increase(" + metric + "{" + JVM + labels
+        return "sum by (taskclock_pool_name, taskclock_pool_kind) (increase(" + metric + "{" + JVM + labels
                 + "}[$__range]))";
     }
 }

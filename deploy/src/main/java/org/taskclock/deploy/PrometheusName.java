@@ -9,7 +9,7 @@ import org.taskclock.metrics.Metric;
 /** The names that metrics and their attributes have in Prometheus, as docs/metrics.md defines them. */
 final class PrometheusName {
     /** The labels that identify a JVM. Prometheus adds job and instance, and the exporter the others. */
-    static final List<String> IDENTITY = List.of("job", "instance", "pid", "service", "container_id", "pod_uid");
+    static final List<String> IDENTITY = List.of("job", "instance", "jvm", "service");
 
     private PrometheusName() {}
 

@@ -56,7 +56,7 @@ class RulesTest {
         fired.addAll(testedWithTheirFindings());
         for (Map<String, Object> rule : Rules.with("alert")) assertThat(fired).contains((String) rule.get("alert"));
         // The alerts on garbage collection test this one.
-        evaluated.add("jvm_kind:jvm_thread_cpu_time_seconds:rate5m");
+        evaluated.add("jvm_kind:taskclock_thread_cpu_time_seconds:rate5m");
         for (Map<String, Object> rule : Rules.with("record"))
             assertThat(evaluated).contains((String) rule.get("record"));
     }

@@ -11,13 +11,13 @@ import org.taskclock.metrics.JvmUsage.ContainerUsage;
 
 /**
  * The metrics of a JVM, as docs/metrics.md defines them. Names, units, and attributes follow OpenTelemetry's semantic
- * conventions. The attribute {@code cpu.mode} is {@code user} or {@code system}; {@code jvm.thread.kind} is a
+ * conventions. The attribute {@code cpu.mode} is {@code user} or {@code system}; {@code taskclock.pool.kind} is a
  * {@linkplain ThreadKind#label() label}.
  */
 @SuppressWarnings("ImmutableEnumChecker") // the lists and functions are immutable
 public enum Metric {
     THREAD_CPU_TIME(
-            "jvm.thread.cpu.time",
+            "taskclock.thread.cpu.time",
             Type.COUNTER,
             "s",
             "CPU time used by the threads of the JVM.",
@@ -28,18 +28,18 @@ public enum Metric {
                             Points.pool(pool, pool.userNanos(), 1e9, "user"),
                             Points.pool(pool, pool.systemNanos(), 1e9, "system")))),
     THREAD_COUNT(
-            "jvm.thread.count",
+            "taskclock.threads",
             Type.UP_DOWN_COUNTER,
             "{thread}",
             "Number of live threads, including those of the JVM itself and native ones.",
             List.of(Metric.POOL, Metric.KIND),
             usage -> Points.each(usage.pools(), pool -> List.of(Points.pool(pool, pool.threads(), 1)))),
     VIRTUAL_THREAD_COUNT(
-            "jvm.thread.virtual.count",
+            "taskclock.virtual_threads",
             Type.UP_DOWN_COUNTER,
             "{thread}",
             "Number of live virtual threads, by state.",
-            List.of("jvm.thread.virtual.state"),
+            List.of("taskclock.virtual_thread.state"),
             usage -> {
                 VirtualThreadCounts counts = usage.virtualThreads();
                 if (!counts.isKnown()) return List.of();
@@ -52,7 +52,7 @@ public enum Metric {
                 return points;
             }),
     VIRTUAL_THREAD_PARALLELISM(
-            "jvm.thread.virtual.parallelism",
+            "taskclock.virtual_thread.parallelism",
             Type.GAUGE,
             "{thread}",
             "Number of virtual threads that the JDK's scheduler runs at the same time.",
@@ -61,14 +61,14 @@ public enum Metric {
                     ? List.of(new Point(List.of(), usage.virtualThreads().parallelism()))
                     : List.of()),
     THREAD_WAIT_TIME(
-            "jvm.thread.wait.time",
+            "taskclock.thread.wait.time",
             Type.COUNTER,
             "s",
             "Time that threads of the JVM were ready to run but had no processor.",
             List.of(Metric.POOL, Metric.KIND),
             usage -> Points.each(usage.pools(), pool -> Points.known(Points.pool(pool, pool.waitNanos(), 1e9)))),
     THREAD_CONTEXT_SWITCHES(
-            "jvm.thread.context_switches",
+            "taskclock.thread.context_switches",
             Type.COUNTER,
             "{context_switch}",
             "Number of times that threads of the JVM left a processor.",
@@ -81,7 +81,7 @@ public enum Metric {
                                     Points.pool(pool, pool.voluntary(), 1, "voluntary"),
                                     Points.pool(pool, pool.involuntary(), 1, "involuntary")))),
     THREAD_YIELD_COUNT(
-            "jvm.thread.yield.count",
+            "taskclock.thread.yield.count",
             Type.COUNTER,
             "{yield}",
             "Number of calls of Thread.yield.",
@@ -131,7 +131,7 @@ public enum Metric {
                             ? List.of()
                             : List.of(Points.histogram(account.distribution(), account.type(), account.name())))),
     PROCESS_CPU_TIME(
-            "process.cpu.time",
+            "taskclock.process.cpu.time",
             Type.COUNTER,
             "s",
             "Total CPU seconds broken down by different CPU modes.",
@@ -145,35 +145,35 @@ public enum Metric {
                                 Points.seconds(process.systemNanos(), "system"));
             }),
     CONTAINER_CPU_TIME(
-            "container.cpu.time",
+            "taskclock.container.cpu.time",
             Type.COUNTER,
             "s",
             "Total CPU time consumed.",
             List.of(),
             usage -> Points.container(usage, container -> container.cpuNanos() / 1e9)),
     CONTAINER_CPU_THROTTLED_TIME(
-            "container.cpu.throttled.time",
+            "taskclock.container.cpu.throttled.time",
             Type.COUNTER,
             "s",
             "Time that the CPU limit kept the container from running, added up over processors.",
             List.of(),
             usage -> Points.container(usage, container -> container.throttledNanos() / 1e9)),
     CONTAINER_CPU_PERIODS(
-            "container.cpu.periods",
+            "taskclock.container.cpu.periods",
             Type.COUNTER,
             "{period}",
             "Periods of the CPU limit of the container in which it ran.",
             List.of(),
             usage -> Points.container(usage, ContainerUsage::periods)),
     CONTAINER_CPU_THROTTLED_PERIODS(
-            "container.cpu.throttled.periods",
+            "taskclock.container.cpu.throttled.periods",
             Type.COUNTER,
             "{period}",
             "Periods in which the container was kept from running because it had used up its CPU limit.",
             List.of(),
             usage -> Points.container(usage, ContainerUsage::throttledPeriods)),
     CONTAINER_CPU_LIMIT(
-            "container.cpu.limit",
+            "taskclock.container.cpu.limit",
             Type.GAUGE,
             "{cpu}",
             "CPU limit of the container, in processors.",
@@ -207,8 +207,8 @@ public enum Metric {
     public static final List<Double> BOUNDS =
             List.of(1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0);
 
-    private static final String POOL = "jvm.thread.pool.name";
-    private static final String KIND = "jvm.thread.kind";
+    private static final String POOL = "taskclock.pool.name";
+    private static final String KIND = "taskclock.pool.kind";
     private static final String MODE = "cpu.mode";
     private static final String ACCOUNT_TYPE = "taskclock.account.type";
     private static final String ACCOUNT_NAME = "taskclock.account.name";
@@ -235,7 +235,7 @@ public enum Metric {
         this.points = points;
     }
 
-    /** Returns the name, such as {@code jvm.thread.cpu.time}. */
+    /** Returns the name, such as {@code taskclock.thread.cpu.time}. */
     public String id() {
         return id;
     }

@@ -31,7 +31,7 @@ public enum ThreadKind {
 
     private final String label = name().toLowerCase(Locale.ROOT);
 
-    /** Returns the name in lower case, which is the value of the attribute {@code jvm.thread.kind}. */
+    /** Returns the name in lower case, which is the value of the attribute {@code taskclock.pool.kind}. */
     public String label() {
         return label;
     }

@@ -108,8 +108,8 @@ final class ApiTest {
             check("GET", "/api/", 200, "/api/", null);
             check("GET", "/-/healthy", 200, "/-/healthy", null);
             check("GET", "/-/ready", 200, "/-/ready", null);
-            server.await(
-                    () -> check("GET", "/metrics", 200, "/metrics", null).contains("jvm_thread_cpu_time_seconds_total")
+            server.await(() ->
+                    check("GET", "/metrics", 200, "/metrics", null).contains("taskclock_thread_cpu_time_seconds_total")
                             ? true
                             : null);
             check("POST", "/api/login", 400, "/api/login", "{\"token\":\"x\"}");

@@ -140,7 +140,7 @@ final class SecurityTest {
         TestServer.Settings settings = settings();
         settings.allowedHosts = List.of("watch.example");
         try (TestServer server = TestServer.start(directory, settings)) {
-            for (String allowed : List.of("localhost", "127.0.0.1:9464", "[::1]:9464", "LOCALHOST", "watch.example"))
+            for (String allowed : List.of("localhost", "127.0.0.1:10077", "[::1]:10077", "LOCALHOST", "watch.example"))
                 assertThat(exchange(server, get("/api/info", allowed)))
                         .as(allowed)
                         .contains("200");
@@ -416,7 +416,7 @@ final class SecurityTest {
         assertThatThrownBy(() -> TestServer.start(directory, settings)).hasMessageContaining("16 characters");
         settings.tokenFile = directory.resolve("none");
         assertThatThrownBy(() -> TestServer.start(directory, settings)).hasMessageContaining("no such file");
-        for (String address : List.of("9464", "localhost:x", "localhost:70000", "no.such.host.invalid:1")) {
+        for (String address : List.of("10077", "localhost:x", "localhost:70000", "no.such.host.invalid:1")) {
             settings.listen = address;
             assertThatThrownBy(() -> ListenAddress.parse("--listen", address)).isInstanceOf(WebException.class);
         }

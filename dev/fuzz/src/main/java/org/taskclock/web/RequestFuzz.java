@@ -24,7 +24,7 @@ public final class RequestFuzz {
 
     public static void fuzzerTestOneInput(byte[] data) {
         String text = new String(data, StandardCharsets.UTF_8);
-        HostNames.isSameOrigin(text, "http", "localhost:9464");
+        HostNames.isSameOrigin(text, "http", "localhost:10077");
         if (HOSTS.isAllowed(text) && !OWN.matcher(text).matches())
             throw new AssertionError("a foreign host is allowed: " + text);
         try {

@@ -80,8 +80,7 @@ final class RegistryMeters {
         this.registry = registry;
         this.reader = reader;
         this.extraTags = extraTags;
-        for (Metric metric : Metric.values())
-            if (metric != Metric.PROCESS_CPU_TIME) series.put(metric, new HashMap<>());
+        for (Metric metric : Metric.values()) series.put(metric, new HashMap<>());
     }
 
     /** Takes a reading, unless the last one is recent. */

@@ -20,8 +20,8 @@ import org.taskclock.metrics.PoolCounters;
  * }</pre>
  *
  * <p>The ids, units, and tags are those of docs/metrics.md. In Prometheus, the CPU time is
- * {@code jvm_thread_cpu_time_seconds_total}. The only metric left out is {@code process.cpu.time}, because Micrometer's
- * own {@code ProcessorMetrics} binds a meter with this name, in nanoseconds and without tags.
+ * {@code taskclock_thread_cpu_time_seconds_total}. They start with {@code taskclock}, as Micrometer asks of libraries,
+ * so that they cannot clash with its own meters: Prometheus' registry refuses a name with other tags.
  *
  * <p>No thread is started. Polling any of the meters takes a reading of all threads. A reading is shared by all meters
  * that are polled within 0.1 s of it. A pool that a reading finds gets its meters immediately, but a registry that is

@@ -16,7 +16,7 @@ import org.taskclock.testing.TestJvm;
 
 /** Virtual threads and yields with TaskClock's agent, in child JVMs. */
 class AgentTest {
-    private static final String LABELS = "{jvm_thread_kind=\"virtual\",jvm_thread_pool_name=\"request-#\"}";
+    private static final String LABELS = "{taskclock_pool_kind=\"virtual\",taskclock_pool_name=\"request-#\"}";
 
     private static String scrape(int threads, String... options) throws Exception {
         assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(JdkVersions.VIRTUAL_THREADS);
@@ -35,32 +35,32 @@ class AgentTest {
     @Test
     void shouldReportVirtualThreadsAndYields() throws Exception {
         String scrape = scrape(100, "--enable-native-access=ALL-UNNAMED", TestJvm.agent("yield=count"));
-        assertThat(value(scrape, "jvm_thread_count" + LABELS)).isEqualTo(100);
+        assertThat(value(scrape, "taskclock_threads" + LABELS)).isEqualTo(100);
         // By name, the agent samples the yields of virtual threads.
-        assertThat(value(scrape, "jvm_thread_yield_count_total" + LABELS)).isBetween(1.0, 100.0);
+        assertThat(value(scrape, "taskclock_thread_yield_count_total" + LABELS)).isBetween(1.0, 100.0);
         assertThat(value(
                         scrape,
-                        "jvm_thread_cpu_time_seconds_total{cpu_mode=\"user\",jvm_thread_kind=\"virtual\","
-                                + "jvm_thread_pool_name=\"request-#\"}"))
+                        "taskclock_thread_cpu_time_seconds_total{cpu_mode=\"user\",taskclock_pool_kind=\"virtual\","
+                                + "taskclock_pool_name=\"request-#\"}"))
                 .isPositive();
         double live = 0;
         for (String state : new String[] {"mounted", "queued", "waiting"})
-            live += value(scrape, "jvm_thread_virtual_count{jvm_thread_virtual_state=\"" + state + "\"}");
+            live += value(scrape, "taskclock_virtual_threads{taskclock_virtual_thread_state=\"" + state + "\"}");
         assertThat(live).isEqualTo(100);
     }
 
     @Test
     void shouldReportCarriersWithoutTheAgentOrNativeCode() throws Exception {
         String scrape = scrape(100, "-Dtaskclock.backend=mxbean");
-        assertThat(scrape).doesNotContain("virtual").contains("jvm_thread_kind=\"carrier\"");
+        assertThat(scrape).doesNotContain("virtual").contains("taskclock_pool_kind=\"carrier\"");
     }
 
     @Test
     @Tag("slow")
     void shouldCountAMillionVirtualThreads() throws Exception {
         String scrape = scrape(1_000_000, "--enable-native-access=ALL-UNNAMED", "-Xmx3g", TestJvm.agent("yield=count"));
-        assertThat(value(scrape, "jvm_thread_count" + LABELS)).isEqualTo(1_000_000);
-        assertThat(scrape.lines().filter(line -> line.contains("jvm_thread_count{")))
+        assertThat(value(scrape, "taskclock_threads" + LABELS)).isEqualTo(1_000_000);
+        assertThat(scrape.lines().filter(line -> line.contains("taskclock_threads{")))
                 .hasSizeLessThan(60);
     }
 }

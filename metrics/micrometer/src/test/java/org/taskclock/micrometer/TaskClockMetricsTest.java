@@ -39,7 +39,7 @@ import org.taskclock.metrics.VirtualThreadCounts;
 
 /** The meters in several registries: real readings of this JVM, and readings that the tests make up. */
 class TaskClockMetricsTest {
-    private static final String CPU = "jvm.thread.cpu.time";
+    private static final String CPU = "taskclock.thread.cpu.time";
 
     /** Readings that the tests make up; each pool has used its seconds in user mode. */
     private final List<PoolUsage> pools = new ArrayList<>();
@@ -69,7 +69,7 @@ class TaskClockMetricsTest {
 
     private static double seconds(MeterRegistry registry, String pool) {
         FunctionCounter counter = registry.find(CPU)
-                .tags("jvm.thread.pool.name", pool, "cpu.mode", "user")
+                .tags("taskclock.pool.name", pool, "cpu.mode", "user")
                 .functionCounter();
         return counter == null ? Double.NaN : counter.count();
     }
@@ -84,18 +84,19 @@ class TaskClockMetricsTest {
             assertThat(id.getBaseUnit()).isEqualTo("seconds");
             assertThat(id.getTags())
                     .extracting(tag -> tag.getKey())
-                    .containsExactly("cpu.mode", "jvm.thread.kind", "jvm.thread.pool.name", "region");
+                    .containsExactly("cpu.mode", "taskclock.pool.kind", "taskclock.pool.name", "region");
             sum += counter.count();
         }
         double process = ProcessClock.current().cpuNanos() / 1e9;
         assertThat(sum).isCloseTo(process, within(0.01 * process + 0.1));
-        assertThat(registry.get("jvm.thread.count")
-                        .tags("jvm.thread.pool.name", "main", "jvm.thread.kind", "java", "region", "north")
+        assertThat(registry.get("taskclock.threads")
+                        .tags("taskclock.pool.name", "main", "taskclock.pool.kind", "java", "region", "north")
                         .gauge()
                         .value())
                 .isEqualTo(1);
-        assertThat(registry.find("jvm.thread.wait.time").functionCounters()).isNotEmpty();
-        assertThat(registry.find("jvm.thread.context_switches")
+        assertThat(registry.find("taskclock.thread.wait.time").functionCounters())
+                .isNotEmpty();
+        assertThat(registry.find("taskclock.thread.context_switches")
                         .tag("process.context_switch.type", "voluntary")
                         .functionCounters())
                 .isNotEmpty();
@@ -106,11 +107,11 @@ class TaskClockMetricsTest {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         new ProcessorMetrics().bindTo(registry);
         new TaskClockMetrics().bindTo(registry);
-        String series = "jvm_thread_cpu_time_seconds_total{cpu_mode=\"user\",jvm_thread_kind=\"java\","
-                + "jvm_thread_pool_name=\"later-#\"}";
+        String series = "taskclock_thread_cpu_time_seconds_total{cpu_mode=\"user\",taskclock_pool_kind=\"java\","
+                + "taskclock_pool_name=\"later-#\"}";
         CountDownLatch end = new CountDownLatch(1);
         assertThat(registry.scrape())
-                .contains("jvm_thread_count{jvm_thread_kind=\"java\"")
+                .contains("taskclock_threads{taskclock_pool_kind=\"java\"")
                 .doesNotContain(series);
         Thread thread = new Thread(() -> awaitQuietly(end), "later-1");
         thread.start();
@@ -125,9 +126,9 @@ class TaskClockMetricsTest {
             assertThat(scraped.lines().filter(line -> line.contains("later-")))
                     .anyMatch(line -> line.startsWith(series));
             assertThat(registry.scrape())
-                    .contains("# TYPE jvm_thread_cpu_time_seconds_total counter")
+                    .contains("# TYPE taskclock_thread_cpu_time_seconds_total counter")
                     .containsPattern("(?m)^process_cpu_time_ns_total [0-9.E]+$")
-                    .doesNotContain("process_cpu_time_seconds");
+                    .contains("taskclock_process_cpu_time_seconds_total{cpu_mode=\"user\"}");
         } finally {
             end.countDown();
             thread.join();
@@ -220,7 +221,7 @@ class TaskClockMetricsTest {
         assertThat(seconds(member, "a")).isEqualTo(1);
         assertThat(seconds(member, "b")).isEqualTo(2);
         two.scrape();
-        assertThat(two.scrape()).contains("jvm_thread_pool_name=\"b\"} 2.0");
+        assertThat(two.scrape()).contains("taskclock_pool_name=\"b\"} 2.0");
         assertThat(one.find(CPU).functionCounters()).hasSize(4);
     }
 
@@ -234,7 +235,7 @@ class TaskClockMetricsTest {
         add("b", 1);
         assertThat(counter.count()).isEqualTo(1);
         assertThat(registry.getMeters())
-                .noneMatch(meter -> "b".equals(meter.getId().getTag("jvm.thread.pool.name")));
+                .noneMatch(meter -> "b".equals(meter.getId().getTag("taskclock.pool.name")));
     }
 
     @Test
@@ -244,7 +245,7 @@ class TaskClockMetricsTest {
         madeUp().bindTo(registry);
         System.gc();
         assertThat(seconds(registry, "a")).isEqualTo(7);
-        assertThat(registry.get("jvm.thread.count").gauge().value()).isEqualTo(1);
+        assertThat(registry.get("taskclock.threads").gauge().value()).isEqualTo(1);
     }
 
     @Test
@@ -254,9 +255,9 @@ class TaskClockMetricsTest {
         add("a", 1);
         madeUp().bindTo(registry);
         add("b", 1);
-        assertThat(registry.get("jvm.thread.count").gauges()).hasSize(1);
-        registry.get("jvm.thread.count").gauge().value();
-        assertThat(registry.get("jvm.thread.count").gauges()).hasSize(2);
+        assertThat(registry.get("taskclock.threads").gauges()).hasSize(1);
+        registry.get("taskclock.threads").gauge().value();
+        assertThat(registry.get("taskclock.threads").gauges()).hasSize(2);
         assertThat(registry.find(CPU).meters()).isEmpty();
     }
 
@@ -288,10 +289,10 @@ class TaskClockMetricsTest {
         }
         threads.forEach(Thread::start);
         new TaskClockMetrics(20, List.of()).bindTo(registry);
-        assertThat(registry.find("jvm.thread.count").gauges()).hasSizeLessThanOrEqualTo(20);
+        assertThat(registry.find("taskclock.threads").gauges()).hasSizeLessThanOrEqualTo(20);
         assertThat(registry.find(CPU).functionCounters()).hasSizeLessThanOrEqualTo(40);
-        assertThat(registry.get("jvm.thread.count")
-                        .tags("jvm.thread.pool.name", PoolCounters.OTHER, "jvm.thread.kind", "java")
+        assertThat(registry.get("taskclock.threads")
+                        .tags("taskclock.pool.name", PoolCounters.OTHER, "taskclock.pool.kind", "java")
                         .gauge()
                         .value())
                 .isGreaterThan(980);

@@ -34,10 +34,10 @@ import org.taskclock.bindings.TaskUsage;
  */
 public final class SpanCpuTime implements ExtendedSpanProcessor {
     /** The CPU time, in seconds, of the span with its descendants in this process that ended before it. */
-    public static final AttributeKey<Double> CPU_TIME = AttributeKey.doubleKey("thread.cpu.time");
+    public static final AttributeKey<Double> CPU_TIME = AttributeKey.doubleKey("taskclock.thread.cpu.time");
 
     /** The CPU time, in seconds, of the span itself. */
-    public static final AttributeKey<Double> SELF_TIME = AttributeKey.doubleKey("thread.cpu.self_time");
+    public static final AttributeKey<Double> SELF_TIME = AttributeKey.doubleKey("taskclock.thread.cpu.self_time");
 
     private static final CurrentTask CURRENT = new CurrentTask();
 

@@ -6,11 +6,8 @@ import io.opentelemetry.javaagent.extension.AgentListener;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.internal.AutoConfigureUtil;
 import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
-import java.util.EnumSet;
-import java.util.Set;
 import java.util.logging.Level;
 import java.util.logging.Logger;
-import org.taskclock.metrics.Metric;
 import org.taskclock.metrics.PoolCounters;
 
 /**
@@ -27,13 +24,13 @@ public final class TaskClockAgentListener implements AgentListener {
     public TaskClockAgentListener() {}
 
     @Override
+    @SuppressWarnings("resource") // reports until the JVM exits
     public void afterAgent(AutoConfiguredOpenTelemetrySdk sdk) {
         try {
             // Null if the agent is configured declaratively. There are no properties then.
             ConfigProperties config = AutoConfigureUtil.getConfig(sdk);
-            if (config == null) start(sdk, PoolCounters.DEFAULT_MAX_POOLS, false);
-            else if (isEnabled(config))
-                start(sdk, maxPools(config), config.getBoolean(PREFIX + "thread-count.enabled", false));
+            if (config == null) TaskClockMetrics.create(sdk.getOpenTelemetrySdk());
+            else if (isEnabled(config)) TaskClockMetrics.create(sdk.getOpenTelemetrySdk(), maxPools(config));
         } catch (RuntimeException | LinkageError e) {
             LOGGER.log(Level.WARNING, "TaskClock reports no metrics: " + e);
         }
@@ -46,13 +43,5 @@ public final class TaskClockAgentListener implements AgentListener {
 
     static int maxPools(ConfigProperties config) {
         return config.getInt(PREFIX + "max-pools", PoolCounters.DEFAULT_MAX_POOLS);
-    }
-
-    /** The agent itself reports the number of threads, so that a sum over both would count each thread twice. */
-    @SuppressWarnings("resource") // reports until the JVM exits
-    private static void start(AutoConfiguredOpenTelemetrySdk sdk, int maxPools, boolean hasThreadCount) {
-        Set<Metric> metrics = EnumSet.allOf(Metric.class);
-        if (!hasThreadCount) metrics.remove(Metric.THREAD_COUNT);
-        TaskClockMetrics.create(sdk.getOpenTelemetrySdk(), maxPools, metrics);
     }
 }

@@ -6,8 +6,7 @@ import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.metrics.BatchCallback;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableMeasurement;
-import java.util.EnumSet;
-import java.util.Set;
+import java.util.Arrays;
 import java.util.function.Supplier;
 import org.taskclock.metrics.JvmThreads;
 import org.taskclock.metrics.JvmUsage;
@@ -32,9 +31,9 @@ public final class TaskClockMetrics implements AutoCloseable {
 
     private final BatchCallback callback;
 
-    TaskClockMetrics(OpenTelemetry openTelemetry, Supplier<JvmUsage> reader, Set<Metric> metrics) {
+    TaskClockMetrics(OpenTelemetry openTelemetry, Supplier<JvmUsage> reader) {
         Meter meter = openTelemetry.getMeter(SCOPE);
-        Instrument[] instruments = metrics.stream()
+        Instrument[] instruments = Arrays.stream(Metric.values())
                 .filter(metric -> metric.type() != Metric.Type.HISTOGRAM)
                 .map(metric -> Instrument.of(meter, metric))
                 .toArray(Instrument[]::new);
@@ -62,11 +61,7 @@ public final class TaskClockMetrics implements AutoCloseable {
      * @throws IllegalArgumentException if {@code maxPools} is below {@link PoolCounters#MIN_POOLS}
      */
     public static TaskClockMetrics create(OpenTelemetry openTelemetry, int maxPools) {
-        return create(openTelemetry, maxPools, EnumSet.allOf(Metric.class));
-    }
-
-    static TaskClockMetrics create(OpenTelemetry openTelemetry, int maxPools, Set<Metric> metrics) {
-        return new TaskClockMetrics(openTelemetry, new JvmThreads(maxPools)::usage, metrics);
+        return new TaskClockMetrics(openTelemetry, new JvmThreads(maxPools)::usage);
     }
 
     /** Stops reporting. */

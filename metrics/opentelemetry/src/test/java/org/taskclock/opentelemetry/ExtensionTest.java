@@ -46,14 +46,14 @@ class ExtensionTest {
         try (OtlpReceiver receiver = new OtlpReceiver()) {
             String output = HAS_VIRTUAL_THREADS ? run(receiver, TestJvm.agent("yield=count")) : run(receiver);
             assertThat(output).doesNotContain("TaskClock", "Exception");
-            assertThat(receiver.values("jvm.thread.cpu.time"))
+            assertThat(receiver.values("taskclock.thread.cpu.time"))
                     .as(output)
                     .containsKeys("user,java,worker-#", "user,java,main", "system,vm,VM Thread");
-            assertThat(receiver.values("jvm.thread.cpu.time").get("user,java,worker-#"))
+            assertThat(receiver.values("taskclock.thread.cpu.time").get("user,java,worker-#"))
                     .isGreaterThan(0.01);
             // These need the native library.
-            assertThat(receiver.values("process.cpu.time")).containsOnlyKeys("user", "system");
-            assertThat(receiver.values("jvm.thread.wait.time")).isNotEmpty();
+            assertThat(receiver.values("taskclock.process.cpu.time")).containsOnlyKeys("user", "system");
+            assertThat(receiver.values("taskclock.thread.wait.time")).isNotEmpty();
             // The program has a copy of the library of its own.
             assertThat(receiver.values("taskclock.account.sections").get("acme,tenant"))
                     .isPositive();
@@ -63,13 +63,13 @@ class ExtensionTest {
                     .getDataPoints(0);
             assertThat(sections.getCount()).isPositive();
             assertThat(sections.getExplicitBoundsCount()).isEqualTo(12);
-            // The agent reports it itself.
-            assertThat(receiver.metrics()).doesNotContainKey("jvm.thread.count");
+            // Each has a name of its own.
+            assertThat(receiver.metrics()).containsKey("taskclock.threads").doesNotContainKey("jvm.thread.count");
             assertThat(receiver.others()).containsKey("jvm.thread.count");
             if (!HAS_VIRTUAL_THREADS) return;
-            assertThat(receiver.values("jvm.thread.cpu.time").get("user,virtual,request-#"))
+            assertThat(receiver.values("taskclock.thread.cpu.time").get("user,virtual,request-#"))
                     .isGreaterThan(0.01);
-            assertThat(receiver.values("jvm.thread.yield.count"))
+            assertThat(receiver.values("taskclock.thread.yield.count"))
                     .containsEntry("virtual,request-#", 1.0)
                     .containsEntry("java,worker-#", 1.0);
         }
@@ -79,13 +79,9 @@ class ExtensionTest {
     @Tag("slow17")
     void shouldFollowTheProperties() throws Exception {
         try (OtlpReceiver receiver = new OtlpReceiver()) {
-            run(
-                    receiver,
-                    "-Dotel.instrumentation.taskclock.max-pools=14",
-                    "-Dotel.instrumentation.taskclock.thread-count.enabled=true",
-                    "-Dtaskclock.backend=mxbean");
-            assertThat(receiver.values("jvm.thread.count")).isNotEmpty().hasSizeLessThanOrEqualTo(14);
-            assertThat(receiver.values("process.cpu.time")).isEmpty();
+            run(receiver, "-Dotel.instrumentation.taskclock.max-pools=14", "-Dtaskclock.backend=mxbean");
+            assertThat(receiver.values("taskclock.threads")).isNotEmpty().hasSizeLessThanOrEqualTo(14);
+            assertThat(receiver.values("taskclock.process.cpu.time")).isEmpty();
         }
     }
 

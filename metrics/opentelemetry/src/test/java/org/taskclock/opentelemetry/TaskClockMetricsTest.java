@@ -14,7 +14,6 @@ import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.metrics.export.PeriodicMetricReader;
 import io.opentelemetry.sdk.testing.exporter.InMemoryMetricReader;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -30,7 +29,7 @@ import org.taskclock.metrics.VirtualThreadCounts;
 
 /** The instruments as a library: readings of this JVM, and readings that the tests make up. */
 class TaskClockMetricsTest {
-    private static final AttributeKey<String> POOL = AttributeKey.stringKey("jvm.thread.pool.name");
+    private static final AttributeKey<String> POOL = AttributeKey.stringKey("taskclock.pool.name");
 
     static {
         // Tests of spans run in this JVM, too, and need this before the first use of a context.
@@ -63,13 +62,13 @@ class TaskClockMetricsTest {
             Map<String, MetricData> all = byName(reader);
             assertThat(all)
                     .containsKeys(
-                            "jvm.thread.cpu.time",
-                            "jvm.thread.count",
-                            "jvm.thread.wait.time",
-                            "jvm.thread.context_switches",
-                            "process.cpu.time")
-                    .doesNotContainKey("jvm.thread.yield.count");
-            MetricData cpu = all.get("jvm.thread.cpu.time");
+                            "taskclock.thread.cpu.time",
+                            "taskclock.threads",
+                            "taskclock.thread.wait.time",
+                            "taskclock.thread.context_switches",
+                            "taskclock.process.cpu.time")
+                    .doesNotContainKey("taskclock.thread.yield.count");
+            MetricData cpu = all.get("taskclock.thread.cpu.time");
             assertThat(cpu.getUnit()).isEqualTo("s");
             assertThat(cpu.getInstrumentationScopeInfo().getName()).isEqualTo("org.taskclock");
             assertThat(cpu.getDoubleSumData().isMonotonic()).isTrue();
@@ -77,9 +76,9 @@ class TaskClockMetricsTest {
             for (var point : cpu.getDoubleSumData().getPoints()) sum += point.getValue();
             double process = ProcessClock.current().cpuNanos() / 1e9;
             assertThat(sum).isCloseTo(process, within(0.01 * process + 0.1));
-            assertThat(all.get("jvm.thread.count").getLongSumData().isMonotonic())
+            assertThat(all.get("taskclock.threads").getLongSumData().isMonotonic())
                     .isFalse();
-            assertThat(all.get("jvm.thread.count").getLongSumData().getPoints())
+            assertThat(all.get("taskclock.threads").getLongSumData().getPoints())
                     .anySatisfy(
                             point -> assertThat(point.getAttributes().get(POOL)).isEqualTo("main"));
         }
@@ -94,7 +93,7 @@ class TaskClockMetricsTest {
                 List.of(new AccountUsage("tenant", "acme", 30, 20, 5, 6, 1, 0, 0, 0, null)),
                 new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5, 20, 10));
         try (OpenTelemetrySdk sdk = sdk(reader);
-                TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> usage, EnumSet.allOf(Metric.class))) {
+                TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> usage)) {
             assertThat(metrics).isNotNull();
             Map<String, MetricData> all = byName(reader);
             assertThat(all.keySet()).hasSize(Metric.values().length - 1);
@@ -105,14 +104,16 @@ class TaskClockMetricsTest {
                 assertThat(data.getDescription()).isEqualTo(metric.description());
                 assertThat(data.getData().getPoints()).hasSameSizeAs(metric.points(usage));
             }
-            assertThat(all.get("container.cpu.limit")
+            assertThat(all.get("taskclock.container.cpu.limit")
                             .getDoubleGaugeData()
                             .getPoints()
                             .iterator()
                             .next()
                             .getValue())
                     .isEqualTo(1.5);
-            assertThat(all.get("jvm.thread.context_switches").getLongSumData().getPoints())
+            assertThat(all.get("taskclock.thread.context_switches")
+                            .getLongSumData()
+                            .getPoints())
                     .extracting(point -> point.getValue())
                     .containsExactlyInAnyOrder(6L, 7L);
         }
@@ -124,24 +125,17 @@ class TaskClockMetricsTest {
         List<PoolUsage> pools = new ArrayList<>(List.of(pool("a", 1)));
         InMemoryMetricReader second = InMemoryMetricReader.create();
         OpenTelemetrySdk sdk = sdk(reader, second);
-        TaskClockMetrics metrics = new TaskClockMetrics(
-                sdk,
-                () -> {
-                    readings.incrementAndGet();
-                    return new JvmUsage(
-                            List.copyOf(pools),
-                            org.taskclock.CpuTime.UNKNOWN,
-                            VirtualThreadCounts.UNKNOWN,
-                            List.of(),
-                            null);
-                },
-                EnumSet.allOf(Metric.class));
-        assertThat(byName(reader).get("jvm.thread.count").getLongSumData().getPoints())
+        TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> {
+            readings.incrementAndGet();
+            return new JvmUsage(
+                    List.copyOf(pools), org.taskclock.CpuTime.UNKNOWN, VirtualThreadCounts.UNKNOWN, List.of(), null);
+        });
+        assertThat(byName(reader).get("taskclock.threads").getLongSumData().getPoints())
                 .hasSize(1);
         assertThat(readings.get()).isEqualTo(1);
         for (int i = 0; i < 256; i++) pools.add(pool("name " + (char) i, 1));
         pools.add(pool("", 1));
-        assertThat(byName(second).get("jvm.thread.count").getLongSumData().getPoints())
+        assertThat(byName(second).get("taskclock.threads").getLongSumData().getPoints())
                 .hasSize(258);
         assertThat(readings.get()).isEqualTo(2);
         metrics.close();
@@ -161,9 +155,9 @@ class TaskClockMetricsTest {
                 assertThat(metrics).isNotNull();
                 sdk.getSdkMeterProvider().forceFlush();
             }
-            assertThat(receiver.values("jvm.thread.cpu.time")).containsKeys("user,java,main", "system,java,main");
-            assertThat(receiver.values("jvm.thread.count")).containsEntry("java,main", 1.0);
-            assertThat(receiver.values("process.cpu.time")).containsOnlyKeys("user", "system");
+            assertThat(receiver.values("taskclock.thread.cpu.time")).containsKeys("user,java,main", "system,java,main");
+            assertThat(receiver.values("taskclock.threads")).containsEntry("java,main", 1.0);
+            assertThat(receiver.values("taskclock.process.cpu.time")).containsOnlyKeys("user", "system");
         }
     }
 

@@ -134,9 +134,11 @@ public final class AccountDominates extends FindingKind {
                         (sum without (taskclock_account_name) (%1$s{taskclock_account_name!="%3$s"})
                         - max without (taskclock_account_name) (%1$s{taskclock_account_name!="%3$s"})) > %6$s
                         and ignoring (taskclock_account_name, taskclock_account_type)
-                        (sum without (jvm_thread_pool_name, jvm_thread_kind) (jvm_pool:jvm_thread_wait_time_seconds:rate5m)
-                        > %7$s * jvm:process_cpu_time_seconds:rate5m
-                        or rate(container_cpu_throttled_periods_total[5m]) / rate(container_cpu_periods_total[5m]) > %8$s)""",
+                        (sum without (taskclock_pool_name, taskclock_pool_kind)
+                        (jvm_pool:taskclock_thread_wait_time_seconds:rate5m)
+                        > %7$s * jvm:taskclock_process_cpu_time_seconds:rate5m
+                        or rate(taskclock_container_cpu_throttled_periods_total[5m])
+                        / rate(taskclock_container_cpu_periods_total[5m]) > %8$s)""",
                         cpu,
                         AccountType.OTHER,
                         AccountReading.UNACCOUNTED,

@@ -17,9 +17,8 @@ public record Alert(String name, int minutes, Severity severity, String conditio
     }
 
     /** The start of a summary: which JVM. The labels are missing where metrics come from inside a program. */
-    static final String JVM = "{{ or $labels.service $labels.job }}{{ with $labels.pid }} (pid {{ . }}){{ end }}"
-            + " on {{ $labels.instance }}: ";
+    static final String JVM = "{{ or $labels.jvm $labels.job }} on {{ $labels.instance }}: ";
 
     /** The same, and which of its pools. */
-    static final String POOL = JVM + "pool \"{{ $labels.jvm_thread_pool_name }}\" ";
+    static final String POOL = JVM + "pool \"{{ $labels.taskclock_pool_name }}\" ";
 }

@@ -53,9 +53,9 @@ public final class CarrierStarvation extends FindingKind {
                 5,
                 Alert.Severity.WARNING,
                 """
-                avg without (jvm_thread_virtual_state)
-                (avg_over_time(jvm_thread_virtual_count{jvm_thread_virtual_state="queued"}[5m]))
-                >= jvm_thread_virtual_parallelism""",
+                avg without (taskclock_virtual_thread_state)
+                (avg_over_time(taskclock_virtual_threads{taskclock_virtual_thread_state="queued"}[5m]))
+                >= taskclock_virtual_thread_parallelism""",
                 Alert.JVM + "{{ $value | humanize }} virtual threads wait for a carrier",
                 ""));
     }

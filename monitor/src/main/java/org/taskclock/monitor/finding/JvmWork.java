@@ -59,9 +59,9 @@ abstract class JvmWork extends FindingKind {
                 minutes,
                 severity,
                 """
-                jvm_kind:jvm_thread_cpu_time_seconds:rate5m{jvm_thread_kind="%s"}
-                / ignoring (jvm_thread_kind) group_left () jvm:process_cpu_time_seconds:rate5m > %s
-                and jvm_kind:jvm_thread_cpu_time_seconds:rate5m > %s""".formatted(threads.label(), share, MIN_PROCESSORS),
+                jvm_kind:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind="%s"}
+                / ignoring (taskclock_pool_kind) group_left () jvm:taskclock_process_cpu_time_seconds:rate5m > %s
+                and jvm_kind:taskclock_thread_cpu_time_seconds:rate5m > %s""".formatted(threads.label(), share, MIN_PROCESSORS),
                 Alert.JVM + activity + " uses {{ $value | humanizePercentage }} of the JVM's CPU time",
                 "");
     }

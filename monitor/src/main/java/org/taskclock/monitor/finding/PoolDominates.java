@@ -72,12 +72,13 @@ public final class PoolDominates extends FindingKind {
                 10,
                 Alert.Severity.WARNING,
                 """
-                jvm_pool:jvm_thread_cpu_time_seconds:rate5m
-                / on (job, instance) group_left () sum by (job, instance) (jvm_pool:jvm_thread_cpu_time_seconds:rate5m) > %s
-                and jvm_pool:jvm_thread_cpu_time_seconds:rate5m > %s
+                jvm_pool:taskclock_thread_cpu_time_seconds:rate5m
+                / on (job, instance) group_left ()
+                sum by (job, instance) (jvm_pool:taskclock_thread_cpu_time_seconds:rate5m) > %s
+                and jvm_pool:taskclock_thread_cpu_time_seconds:rate5m > %s
                 and on (job, instance)
-                sum by (job, instance) (jvm_pool:jvm_thread_wait_time_seconds:rate5m)
-                > %s * sum by (job, instance) (jvm_pool:jvm_thread_cpu_time_seconds:rate5m)""".formatted(MIN_SHARE, MIN_POOL_PROCESSORS, MIN_WAITING_SHARE),
+                sum by (job, instance) (jvm_pool:taskclock_thread_wait_time_seconds:rate5m)
+                > %s * sum by (job, instance) (jvm_pool:taskclock_thread_cpu_time_seconds:rate5m)""".formatted(MIN_SHARE, MIN_POOL_PROCESSORS, MIN_WAITING_SHARE),
                 Alert.POOL + "uses {{ $value | humanizePercentage }} of the CPU time of all JVMs of this host",
                 "The number of processors is not a metric, but threads wait only if there are too few."));
     }

@@ -57,12 +57,12 @@ public final class SchedulingHeavy extends FindingKind {
                 10,
                 Alert.Severity.INFO,
                 """
-                jvm_kind:jvm_thread_cpu_time_seconds:rate5m{jvm_thread_kind="carrier"}
-                / ignoring (jvm_thread_kind) group_left ()
-                sum without (jvm_thread_kind)
-                (jvm_kind:jvm_thread_cpu_time_seconds:rate5m{jvm_thread_kind=~"carrier|virtual"}) > %s
-                and jvm_kind:jvm_thread_cpu_time_seconds:rate5m > %s
-                and ignoring (jvm_thread_kind) jvm_kind:jvm_thread_cpu_time_seconds:rate5m{jvm_thread_kind="virtual"}""".formatted(MIN_SHARE, MIN_PROCESSORS),
+                jvm_kind:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind="carrier"}
+                / ignoring (taskclock_pool_kind) group_left ()
+                sum without (taskclock_pool_kind)
+                (jvm_kind:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind=~"carrier|virtual"}) > %s
+                and jvm_kind:taskclock_thread_cpu_time_seconds:rate5m > %s
+                and ignoring (taskclock_pool_kind) jvm_kind:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind="virtual"}""".formatted(MIN_SHARE, MIN_PROCESSORS),
                 Alert.JVM
                         + "carriers spend {{ $value | humanizePercentage }} of their CPU time on scheduling virtual threads",
                 "With the agent, the pools of carriers contain only what virtual threads have not used."));

@@ -7,11 +7,12 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Threads that are in the kernel most of the time. */
 public final class SystemHeavy extends FindingKind {
-    static final String IN_KERNEL = "jvm_pool:jvm_thread_system_time_seconds:rate5m > " + Suspect.HEAVY_SHARE
-            + " * jvm_pool:jvm_thread_cpu_time_seconds:rate5m";
+    static final String IN_KERNEL = "jvm_pool:taskclock_thread_system_time_seconds:rate5m > " + Suspect.HEAVY_SHARE
+            + " * jvm_pool:taskclock_thread_cpu_time_seconds:rate5m";
 
-    static final String HARDLY_BLOCKS = "jvm_pool:jvm_thread_voluntary_switches:rate5m < " + YieldStorm.FEW_SWITCHES
-            + " * jvm_pool:jvm_thread_cpu_time_seconds:rate5m";
+    static final String HARDLY_BLOCKS = "jvm_pool:taskclock_thread_voluntary_switches:rate5m < "
+            + YieldStorm.FEW_SWITCHES
+            + " * jvm_pool:taskclock_thread_cpu_time_seconds:rate5m";
 
     public SystemHeavy() {
         super(
@@ -46,7 +47,7 @@ public final class SystemHeavy extends FindingKind {
                 10,
                 Alert.Severity.INFO,
                 """
-                jvm_pool:jvm_thread_cpu_time_seconds:rate5m{jvm_thread_kind=~"java|native"} > 0.25
+                jvm_pool:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind=~"java|native"} > 0.25
                 and %s
                 unless %s""".formatted(IN_KERNEL, HARDLY_BLOCKS),
                 Alert.POOL + "uses {{ $value | humanize }} processors, most of it in the kernel",

@@ -82,7 +82,7 @@ public final class ThreadLeak extends FindingKind {
                 "TaskClockThreadLeak",
                 30,
                 Alert.Severity.INFO,
-                "delta(jvm_thread_count{jvm_thread_kind=~\"java|native\"}[30m]) > 100",
+                "delta(taskclock_threads{taskclock_pool_kind=~\"java|native\"}[30m]) > 100",
                 Alert.POOL + "has grown by {{ $value | humanize }} threads in 30 minutes",
                 ""));
     }

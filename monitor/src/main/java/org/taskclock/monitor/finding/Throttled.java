@@ -45,8 +45,8 @@ public final class Throttled extends FindingKind {
                 "TaskClockThrottled",
                 10,
                 Alert.Severity.WARNING,
-                "rate(container_cpu_throttled_periods_total[5m]) / rate(container_cpu_periods_total[5m]) > "
-                        + MIN_SHARE,
+                "rate(taskclock_container_cpu_throttled_periods_total[5m])"
+                        + " / rate(taskclock_container_cpu_periods_total[5m]) > " + MIN_SHARE,
                 Alert.JVM + "its container was throttled in {{ $value | humanizePercentage }} of the periods",
                 ""));
     }

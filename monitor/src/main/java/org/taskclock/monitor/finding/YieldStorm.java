@@ -125,8 +125,8 @@ public final class YieldStorm extends FindingKind {
                         5,
                         Alert.Severity.WARNING,
                         """
-                        rate(jvm_thread_yield_count_total[5m]) > %s
-                        and jvm_pool:jvm_thread_cpu_time_seconds:rate5m > %s""".formatted(MANY_YIELDS, MIN_PROCESSORS),
+                        rate(taskclock_thread_yield_count_total[5m]) > %s
+                        and jvm_pool:taskclock_thread_cpu_time_seconds:rate5m > %s""".formatted(MANY_YIELDS, MIN_PROCESSORS),
                         Alert.POOL + "calls Thread.yield {{ $value | humanize }} times per second",
                         "Requires an agent that counts yields."),
                 new Alert(
@@ -134,10 +134,10 @@ public final class YieldStorm extends FindingKind {
                         10,
                         Alert.Severity.WARNING,
                         """
-                        jvm_pool:jvm_thread_cpu_time_seconds:rate5m{jvm_thread_kind=~"java|native"} > %s
+                        jvm_pool:taskclock_thread_cpu_time_seconds:rate5m{taskclock_pool_kind=~"java|native"} > %s
                         and %s
                         and %s
-                        unless jvm_thread_yield_count_total""".formatted(MIN_PROCESSORS, SystemHeavy.IN_KERNEL, SystemHeavy.HARDLY_BLOCKS),
+                        unless taskclock_thread_yield_count_total""".formatted(MIN_PROCESSORS, SystemHeavy.IN_KERNEL, SystemHeavy.HARDLY_BLOCKS),
                         Alert.POOL + "behaves as if it kept calling Thread.yield, and uses"
                                 + " {{ $value | humanize }} processors",
                         "A thread in the kernel that hardly ever blocks. Not certain, because nothing counts its"

@@ -22,6 +22,7 @@ import java.util.function.Consumer;
 import org.taskclock.metrics.Cgroup;
 import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.ContainerIdentity;
+import org.taskclock.monitor.proc.JdkVersion;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.TargetText;
 import org.taskclock.monitor.usage.DaemonThread;
@@ -131,13 +132,19 @@ final class JvmFinder implements AutoCloseable {
     }
 
     private Optional<Found> read(long pid) {
-        if (match != null) {
-            String command = String.join(" ", JvmProcesses.command(pid));
-            if (!command.toLowerCase(Locale.ROOT).contains(match)) return Optional.empty();
-        }
+        List<String> command = JvmProcesses.command(pid);
+        if (match != null && !String.join(" ", command).toLowerCase(Locale.ROOT).contains(match))
+            return Optional.empty();
+        OtelService configured = OtelService.of(command, name -> JvmProcesses.environmentVariable(pid, name));
+        String jdkVersion = JdkVersion.of(pid);
         ContainerIdentity container = ContainerIdentity.of(pid);
         JvmLabels labels = new JvmLabels(
-                pid, service.of(pid), TargetText.sanitize(container.id()), TargetText.sanitize(container.podUid()));
+                pid,
+                service.of(pid, command, configured.name()),
+                TargetText.sanitize(configured.version()),
+                jdkVersion == null ? "" : TargetText.sanitize(jdkVersion),
+                TargetText.sanitize(container.id()),
+                TargetText.sanitize(container.podUid()));
         return Optional.of(new Found(labels, JvmProcesses.featureOf(pid), Cgroup.of(pid)));
     }
 

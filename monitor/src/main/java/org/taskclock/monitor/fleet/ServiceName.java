@@ -11,16 +11,20 @@ import org.taskclock.monitor.proc.TargetText;
 
 /** Finds the name of the service that a JVM runs. */
 final class ServiceName {
+    private static final String OTEL = "otel";
+    private static final String MAIN = "main";
     private static final String JAR = "jar";
     private static final String ENVIRONMENT = "env:";
     private static final String REGEX = "regex:";
+    private static final String LAUNCHER = "java";
 
     private final List<String> rules;
 
     /**
      * Creates a finder.
      *
-     * @param rules main, jar, env:NAME, or regex:PATTERN; the first that gives a name counts, and then main
+     * @param rules otel, main, jar, env:NAME, or regex:PATTERN; the first that gives a name counts, and then otel and
+     *     main
      */
     ServiceName(List<String> rules) {
         this.rules = List.copyOf(rules);
@@ -28,10 +32,11 @@ final class ServiceName {
     }
 
     private static void check(String rule) {
-        if (rule.equals("main") || rule.equals(JAR)) return;
+        if (List.of(OTEL, MAIN, JAR).contains(rule)) return;
         if (rule.startsWith(ENVIRONMENT) && rule.length() > ENVIRONMENT.length()) return;
         if (!rule.startsWith(REGEX))
-            throw new IllegalArgumentException("--service " + rule + ": must be main, jar, env:NAME, or regex:PATTERN");
+            throw new IllegalArgumentException(
+                    "--service " + rule + ": must be otel, main, jar, env:NAME, or regex:PATTERN");
         try {
             Pattern.compile(rule.substring(REGEX.length()));
         } catch (PatternSyntaxException e) {
@@ -39,18 +44,29 @@ final class ServiceName {
         }
     }
 
-    /** Returns the name of the service. */
-    String of(long pid) {
-        List<String> command = JvmProcesses.command(pid);
+    /**
+     * Returns the name of the service.
+     *
+     * @param configured the name in the program's configuration of OpenTelemetry; empty if there is none
+     */
+    String of(long pid, List<String> command, String configured) {
         for (String rule : rules) {
             String name = "";
-            if (rule.equals(JAR)) name = jar(command);
+            if (rule.equals(OTEL)) name = configured;
+            else if (rule.equals(MAIN)) name = main(pid);
+            else if (rule.equals(JAR)) name = jar(command);
             else if (rule.startsWith(ENVIRONMENT))
                 name = JvmProcesses.environmentVariable(pid, rule.substring(ENVIRONMENT.length()));
             else if (rule.startsWith(REGEX)) name = match(rule.substring(REGEX.length()), String.join(" ", command));
             if (!name.isEmpty()) return TargetText.sanitize(name);
         }
-        return TargetText.sanitize(JvmProcesses.nameOf(pid));
+        return TargetText.sanitize(configured.isEmpty() ? main(pid) : configured);
+    }
+
+    /** Returns the main class or jar; otherwise what OpenTelemetry's conventions want for a service without a name. */
+    private static String main(long pid) {
+        String name = JvmProcesses.nameOf(pid);
+        return List.of(LAUNCHER, "?").contains(name) ? "unknown_service:" + LAUNCHER : name;
     }
 
     /** Returns the name of the file after -jar, without its directory and ".jar"; empty if there is none. */

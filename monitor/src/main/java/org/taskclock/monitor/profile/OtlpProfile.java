@@ -74,7 +74,7 @@ public final class OtlpProfile {
             Proto sample = new Proto(64).field(1, stackIndex(stack));
             attribute(sample, "thread.name", stack.thread());
             if (stack.tid() != 0) sample.field(2, attributes.index(new Attribute("thread.id", stack.tid())));
-            attribute(sample, "jvm.thread.pool.name", stack.pool());
+            attribute(sample, "taskclock.pool.name", stack.pool());
             attribute(sample, "cpu.mode", stack.mode().equals(Profile.KERNEL) ? "system" : stack.mode());
             proto.field(2, sample.field(4, isTime ? stack.cpuNanos() : stack.samples()));
         }

@@ -99,16 +99,17 @@ class AccountDominatesTest {
     }
 
     private static String series(String pid, int acme, int globex, int rest, int wait, int throttled) {
-        String cpu = "taskclock_account_cpu_time_seconds_total{pid=\"" + pid + "\",taskclock_account_type=\"tenant\","
-                + "cpu_mode=\"user\",taskclock_account_name=";
-        String thread = "{pid=\"" + pid + "\",jvm_thread_pool_name=\"http-#\",jvm_thread_kind=\"java\"} 0+";
+        String cpu = "taskclock_account_cpu_time_seconds_total{jvm=\"orders-" + pid
+                + "\",taskclock_account_type=\"tenant\"," + "cpu_mode=\"user\",taskclock_account_name=";
+        String thread = "{jvm=\"orders-" + pid + "\",taskclock_pool_name=\"http-#\",taskclock_pool_kind=\"java\"} 0+";
         return cpu + "\"acme\"} 0+" + acme + "x80\n"
                 + cpu + "\"globex\"} 0+" + globex + "x80\n"
                 + cpu + "\"(unaccounted)\"} 0+" + rest + "x80\n"
-                + "jvm_thread_wait_time_seconds_total" + thread + wait + "x80\n"
-                + "process_cpu_time_seconds_total{pid=\"" + pid + "\",cpu_mode=\"user\"} 0+60x80\n"
-                + "container_cpu_periods_total{pid=\"" + pid + "\"} 0+600x80\n"
-                + "container_cpu_throttled_periods_total{pid=\"" + pid + "\"} 0+" + throttled + "x80\n";
+                + "taskclock_thread_wait_time_seconds_total" + thread + wait + "x80\n"
+                + "taskclock_process_cpu_time_seconds_total{jvm=\"orders-" + pid + "\",cpu_mode=\"user\"} 0+60x80\n"
+                + "taskclock_container_cpu_periods_total{jvm=\"orders-" + pid + "\"} 0+600x80\n"
+                + "taskclock_container_cpu_throttled_periods_total{jvm=\"orders-" + pid + "\"} 0+" + throttled
+                + "x80\n";
     }
 
     /** 7: threads wait; 8: the limit is used up; 9: neither; 10: nobody else works; 11: no account dominates. */
@@ -121,7 +122,7 @@ class AccountDominatesTest {
                 + series("11", 36, 6, 18, 60, 0);
         AlertRules.check(new AccountDominates(), 5, series, "TaskClockAccountDominates", "");
         AlertRules.check(new AccountDominates(), 30, series, "TaskClockAccountDominates", """
-                {pid="7",taskclock_account_type="tenant",taskclock_account_name="acme"} orders (pid 7) on host:9464: tenant "acme" uses 80% of the CPU time of the JVM
-                {pid="8",taskclock_account_type="tenant",taskclock_account_name="acme"} orders (pid 8) on host:9464: tenant "acme" uses 90% of the CPU time of the JVM""");
+                {jvm="orders-7",taskclock_account_type="tenant",taskclock_account_name="acme"} orders-7 on host:10077: tenant "acme" uses 80% of the CPU time of the JVM
+                {jvm="orders-8",taskclock_account_type="tenant",taskclock_account_name="acme"} orders-8 on host:10077: tenant "acme" uses 90% of the CPU time of the JVM""");
     }
 }

@@ -24,7 +24,7 @@ final class AlertRules {
     private static final Path RULES = Path.of("../deploy/prometheus/taskclock.rules.yml");
 
     /** Labels of all series and alerts. */
-    private static final String COMMON = "job=\"taskclock\",instance=\"host:9464\",service=\"orders\"";
+    private static final String COMMON = "job=\"taskclock\",instance=\"host:10077\",service=\"orders\"";
 
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"([^\"]*)\"");
     private static final Pattern SERIES = Pattern.compile("(\\w+)\\{(.*)} (.+)");

@@ -42,14 +42,14 @@ class CarrierStarvationTest {
     @Test
     void shouldRaiseTheAlertIfThreadsWaitForACarrier() throws Exception {
         String series = """
-                jvm_thread_virtual_parallelism{pid="7"} 4x20
-                jvm_thread_virtual_count{pid="7",jvm_thread_virtual_state="mounted"} 4x20
-                jvm_thread_virtual_count{pid="7",jvm_thread_virtual_state="queued"} 8x20
-                jvm_thread_virtual_count{pid="7",jvm_thread_virtual_state="waiting"} 900x20
-                jvm_thread_virtual_parallelism{pid="8"} 4x20
-                jvm_thread_virtual_count{pid="8",jvm_thread_virtual_state="queued"} 3x20""";
+                taskclock_virtual_thread_parallelism{jvm="orders-7"} 4x20
+                taskclock_virtual_threads{jvm="orders-7",taskclock_virtual_thread_state="mounted"} 4x20
+                taskclock_virtual_threads{jvm="orders-7",taskclock_virtual_thread_state="queued"} 8x20
+                taskclock_virtual_threads{jvm="orders-7",taskclock_virtual_thread_state="waiting"} 900x20
+                taskclock_virtual_thread_parallelism{jvm="orders-8"} 4x20
+                taskclock_virtual_threads{jvm="orders-8",taskclock_virtual_thread_state="queued"} 3x20""";
         AlertRules.check(new CarrierStarvation(), 4, series, "TaskClockCarrierStarvation", "");
         AlertRules.check(new CarrierStarvation(), 10, series, "TaskClockCarrierStarvation", """
-                {pid="7"} orders (pid 7) on host:9464: 8 virtual threads wait for a carrier""");
+                {jvm="orders-7"} orders-7 on host:10077: 8 virtual threads wait for a carrier""");
     }
 }

@@ -9,12 +9,12 @@ class ThreadLeakTest {
     @Test
     void shouldRaiseTheAlertForPoolsThatKeepGrowing() throws Exception {
         String series = """
-                jvm_thread_count{pid="7",jvm_thread_pool_name="leaked-#",jvm_thread_kind="java"} 10+5x120
-                jvm_thread_count{pid="7",jvm_thread_pool_name="exec-#",jvm_thread_kind="java"} 10x5 210x115
-                jvm_thread_count{pid="7",jvm_thread_pool_name="slow-#",jvm_thread_kind="java"} 10+1x120""";
+                taskclock_threads{jvm="orders-7",taskclock_pool_name="leaked-#",taskclock_pool_kind="java"} 10+5x120
+                taskclock_threads{jvm="orders-7",taskclock_pool_name="exec-#",taskclock_pool_kind="java"} 10x5 210x115
+                taskclock_threads{jvm="orders-7",taskclock_pool_name="slow-#",taskclock_pool_kind="java"} 10+1x120""";
         AlertRules.check(new ThreadLeak(), 20, series, "TaskClockThreadLeak", "");
         AlertRules.check(new ThreadLeak(), 110, series, "TaskClockThreadLeak", """
-                {pid="7",jvm_thread_pool_name="leaked-#",jvm_thread_kind="java"} orders (pid 7) on host:9464: pool "leaked-#" \
+                {jvm="orders-7",taskclock_pool_name="leaked-#",taskclock_pool_kind="java"} orders-7 on host:10077: pool "leaked-#" \
                 has grown by 150 threads in 30 minutes""");
     }
 }

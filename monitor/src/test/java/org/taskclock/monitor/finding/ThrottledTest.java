@@ -28,15 +28,15 @@ class ThrottledTest {
     @Test
     void shouldRaiseTheAlertForThrottledContainers() throws Exception {
         String series = """
-                container_cpu_periods_total{pid="7",container_id="c"} 0+600x80
-                container_cpu_throttled_periods_total{pid="7",container_id="c"} 0+60x80
-                container_cpu_periods_total{pid="8",container_id="c"} 0+600x80
-                container_cpu_throttled_periods_total{pid="8",container_id="c"} 0+12x80
-                container_cpu_periods_total{pid="9",container_id="c"} 0+20x80
-                container_cpu_throttled_periods_total{pid="9",container_id="c"} 0+10x80""";
+                taskclock_container_cpu_periods_total{jvm="orders-7"} 0+600x80
+                taskclock_container_cpu_throttled_periods_total{jvm="orders-7"} 0+60x80
+                taskclock_container_cpu_periods_total{jvm="orders-8"} 0+600x80
+                taskclock_container_cpu_throttled_periods_total{jvm="orders-8"} 0+12x80
+                taskclock_container_cpu_periods_total{jvm="orders-9"} 0+20x80
+                taskclock_container_cpu_throttled_periods_total{jvm="orders-9"} 0+10x80""";
         AlertRules.check(new Throttled(), 5, series, "TaskClockThrottled", "");
         AlertRules.check(new Throttled(), 30, series, "TaskClockThrottled", """
-                {pid="7",container_id="c"} orders (pid 7) on host:9464: its container was throttled in 10% of the periods
-                {pid="9",container_id="c"} orders (pid 9) on host:9464: its container was throttled in 50% of the periods""");
+                {jvm="orders-7"} orders-7 on host:10077: its container was throttled in 10% of the periods
+                {jvm="orders-9"} orders-9 on host:10077: its container was throttled in 50% of the periods""");
     }
 }

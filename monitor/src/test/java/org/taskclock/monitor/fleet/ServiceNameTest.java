@@ -7,26 +7,65 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.TargetText;
 
 class ServiceNameTest {
     private static final long SELF = ProcessHandle.current().pid();
 
+    private static String nameOf(List<String> rules) {
+        return new ServiceName(rules).of(SELF, JvmProcesses.command(SELF), "");
+    }
+
     @Test
     void shouldUseTheFirstRuleThatGivesAName() {
-        String main = new ServiceName(List.of()).of(SELF);
+        String main = nameOf(List.of());
         assertThat(main).isNotEmpty();
-        assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET", "main")).of(SELF))
-                .isEqualTo(main);
-        assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET")).of(SELF)).isEqualTo(main);
-        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(TargetText.sanitize(System.getenv("PATH")));
+        assertThat(nameOf(List.of("env:TASKCLOCK_NOT_SET", "main"))).isEqualTo(main);
+        assertThat(nameOf(List.of("env:TASKCLOCK_NOT_SET"))).isEqualTo(main);
+        assertThat(nameOf(List.of("env:PATH"))).isEqualTo(TargetText.sanitize(System.getenv("PATH")));
         assertThat(new ServiceName(List.of("regex:no such text", "regex:(jav).")).of(SELF))
                 .isEqualTo("jav");
+        assertThat(new ServiceName(List.of()).of(SELF, List.of(), "orders")).isEqualTo("orders");
+        assertThat(new ServiceName(List.of("main", "otel")).of(SELF, List.of(), "orders"))
+                .isEqualTo(main);
+        assertThat(new ServiceName(List.of("otel", "jar")).of(SELF, List.of("java", "-jar", "a.jar"), ""))
+                .isEqualTo("a");
+    }
+
+    /** As OpenTelemetry's conventions want it where nothing names the service. */
+    @Test
+    void shouldHaveANameWhereNothingNamesTheService() {
+        assertThat(new ServiceName(List.of()).of(Integer.MAX_VALUE, List.of(), ""))
+                .isEqualTo("unknown_service:java");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '\0', textBlock = """
+            java                              | a       | service.version=1 | a | 1
+            java -Dotel.service.name=b        | a       | service.version=1 | b | 1
+            java                              |         | service.name=c%20d,service.version=1+2 | c d | 1+2
+            java -Dotel.resource.attributes=x=1, service.name = e | | service.name=c | e |
+            java                              | a       | =,service.version,service.version=% | a | %
+            java                              |         |   |   |
+            """)
+    void shouldReadTheConfigurationOfOpenTelemetry(
+            String command, String serviceName, String attributes, String name, String version) {
+        Map<String, String> environment = new HashMap<>();
+        environment.put("OTEL_SERVICE_NAME", serviceName);
+        environment.put("OTEL_RESOURCE_ATTRIBUTES", attributes);
+        OtelService service = OtelService.of(
+                List.of(command.split(" (?=-)")),
+                variable -> environment.get(variable) == null ? "" : environment.get(variable));
+        assertThat(service.name()).isEqualTo(name == null ? "" : name);
+        assertThat(service.version()).isEqualTo(version == null ? "" : version);
     }
 
     @ParameterizedTest

@@ -124,13 +124,12 @@ class ProfileExportTest {
                         "http-1",
                         "thread.id",
                         12L,
-                        "jvm.thread.pool.name",
+                        "taskclock.pool.name",
                         "http-#",
                         "cpu.mode",
                         "system"));
         assertThat(attributes(dictionary, cpu.getSamples(1).getAttributeIndicesList()))
-                .isEqualTo(
-                        Map.of("thread.name", "http-\u00e4;2", "jvm.thread.pool.name", "http-#", "cpu.mode", "user"));
+                .isEqualTo(Map.of("thread.name", "http-\u00e4;2", "taskclock.pool.name", "http-#", "cpu.mode", "user"));
         assertThat(frames(dictionary, cpu.getSamples(0)))
                 .containsExactly(
                         "ksys_write {profile.frame.type=kernel}",

@@ -28,7 +28,7 @@ public record ListenAddress(String text, InetSocketAddress socket) {
         } catch (NumberFormatException e) {
             port = -1;
         }
-        if (port < 0 || port > MAX_PORT) throw new WebException(problem + "must be HOST:PORT, such as 127.0.0.1:9464");
+        if (port < 0 || port > MAX_PORT) throw new WebException(problem + "must be HOST:PORT, such as 127.0.0.1:10077");
         String host = address.substring(0, colon);
         if (host.isEmpty()) return new ListenAddress(address, new InetSocketAddress(port));
         if (host.startsWith("[") && host.endsWith("]")) host = host.substring(1, host.length() - 1);

@@ -14,6 +14,8 @@ import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricMetadata;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
@@ -38,6 +40,9 @@ import org.taskclock.monitor.fleet.JvmSnapshot;
 public final class PrometheusMetrics implements MultiCollector {
     /** Those of the buckets of histograms. */
     private static final List<Double> BOUNDS = new ArrayList<>(Metric.BOUNDS);
+
+    private static final MetricMetadata INFO = new MetricMetadata(
+            "taskclock_jvm", "What is known of a JVM, to be joined with its other series by jvm, job, and instance.");
 
     private static final Map<Metric, MetricMetadata> METADATA = new EnumMap<>(Metric.class);
     private static final Map<Metric, SeriesText.Names> NAMES = new EnumMap<>(Metric.class);
@@ -86,7 +91,7 @@ public final class PrometheusMetrics implements MultiCollector {
             }
             if (!points.isEmpty()) snapshots.add(snapshot(metric, points));
         }
-        snapshots.addAll(OwnMetrics.of(status, fleet.status()));
+        snapshots.addAll(others(jvms));
         return new MetricSnapshots(snapshots);
     }
 
@@ -105,7 +110,24 @@ public final class PrometheusMetrics implements MultiCollector {
                 }
             }
         }
-        writer.write(out, new MetricSnapshots(OwnMetrics.of(status, fleet.status())));
+        writer.write(out, new MetricSnapshots(others(jvms)));
+    }
+
+    /** Returns what else is known of each JVM, and the metrics of the exporter itself. */
+    private List<MetricSnapshot> others(List<JvmSnapshot> jvms) {
+        List<MetricSnapshot> snapshots = new ArrayList<>(OwnMetrics.of(status, fleet.status()));
+        List<InfoDataPointSnapshot> points = new ArrayList<>();
+        for (JvmSnapshot jvm : jvms) {
+            List<String> names = new ArrayList<>(JvmLabels.INFO_NAMES);
+            List<String> values = new ArrayList<>(jvm.jvm().labels().infoValues());
+            jvm.jvm().workload().attributes().forEach((name, value) -> {
+                names.add(name(name));
+                values.add(value);
+            });
+            points.add(new InfoDataPointSnapshot(Labels.of(names, values)));
+        }
+        if (!points.isEmpty()) snapshots.add(new InfoSnapshot(INFO, points));
+        return snapshots;
     }
 
     /** Returns one snapshot for each combination of labels. Two series with the same would make the response fail. */
@@ -116,9 +138,10 @@ public final class PrometheusMetrics implements MultiCollector {
         jvms.removeIf(jvm -> !seen.add(jvm.jvm().labels()));
         for (JvmLabels labels : seen) seriesLabels.computeIfAbsent(labels, SeriesLabels::new);
         status.series = jvms.stream()
-                .flatMap(jvm -> jvm.series().entrySet().stream())
-                .mapToInt(metric -> metric.getValue().size() * seriesOf(metric.getKey()))
-                .sum();
+                        .flatMap(jvm -> jvm.series().entrySet().stream())
+                        .mapToInt(metric -> metric.getValue().size() * seriesOf(metric.getKey()))
+                        .sum()
+                + jvms.size();
         seriesLabels.keySet().retainAll(seen);
         return jvms;
     }

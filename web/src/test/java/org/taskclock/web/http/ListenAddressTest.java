@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ListenAddressTest {
     @ParameterizedTest
-    @ValueSource(strings = {"9464", "localhost", "localhost:x", "localhost:70000", "localhost:-1", ":", ""})
+    @ValueSource(strings = {"10077", "localhost", "localhost:x", "localhost:70000", "localhost:-1", ":", ""})
     void shouldRejectAddressesWithoutPort(String address) {
         assertThatThrownBy(() -> ListenAddress.parse("--web.listen-address", address))
                 .hasMessageStartingWith("--web.listen-address " + address);
@@ -19,12 +19,12 @@ class ListenAddressTest {
 
     @Test
     void shouldParseAddresses() throws WebException {
-        assertThat(ListenAddress.parse("--listen", "127.0.0.1:9464").isLoopback())
+        assertThat(ListenAddress.parse("--listen", "127.0.0.1:10077").isLoopback())
                 .isTrue();
-        ListenAddress v6 = ListenAddress.parse("--listen", "[::1]:9464");
+        ListenAddress v6 = ListenAddress.parse("--listen", "[::1]:10077");
         assertThat(v6.isLoopback()).isTrue();
         assertThat(v6.host()).isEqualTo("[::1]");
-        ListenAddress all = ListenAddress.parse("--listen", ":9464");
+        ListenAddress all = ListenAddress.parse("--listen", ":10077");
         assertThat(all.socket().getAddress().isAnyLocalAddress()).isTrue();
         assertThat(all.host()).isEmpty();
     }

@@ -55,7 +55,7 @@ class AccountMetricsTest {
     private static List<String> accounts(String text) {
         return text.lines()
                 .filter(line -> line.startsWith("taskclock_account"))
-                .map(line -> line.replaceAll("(container_id|pid|pod_uid|service)=\"[^\"]*\",", "")
+                .map(line -> line.replaceAll("(jvm|service)=\"[^\"]*\",", "")
                         .replace("taskclock_account_", "")
                         .replace("section_cpu_time_seconds_", ""))
                 .toList();
@@ -121,7 +121,7 @@ class AccountMetricsTest {
         assertThat(stable(out))
                 .containsExactlyInAnyOrderElementsOf(stable(expected))
                 .anyMatch(line -> line.startsWith("taskclock_account_section_cpu_time_seconds_bucket{"))
-                .anyMatch(line -> line.startsWith("jvm_thread_cpu_time_seconds_total{"));
+                .anyMatch(line -> line.startsWith("taskclock_thread_cpu_time_seconds_total{"));
     }
 
     private static List<String> stable(ByteArrayOutputStream text) {

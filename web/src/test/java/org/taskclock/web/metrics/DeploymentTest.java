@@ -83,8 +83,8 @@ class DeploymentTest {
         assertThat(at(container, "volumeMounts").toString())
                 .contains("{name=cgroup, mountPath=/host/sys/fs/cgroup, readOnly=true}");
         assertThat(at(pod, "volumes").toString()).contains("{name=cgroup, hostPath={path=/sys/fs/cgroup,");
-        assertThat(at(container, "args").toString()).contains("--web.listen-address=:9464");
-        assertThat(at(container, "ports", 0, "containerPort")).isEqualTo(9464);
+        assertThat(at(container, "args").toString()).contains("--web.listen-address=:10077");
+        assertThat(at(container, "ports", 0, "containerPort")).isEqualTo(10077);
         assertThat(at(container, "livenessProbe", "httpGet", "path")).isEqualTo("/-/healthy");
         assertThat(at(container, "readinessProbe", "httpGet", "path")).isEqualTo("/-/ready");
 

@@ -219,7 +219,7 @@ class OtlpPusherTest {
                 List<LongPointData> points = new ArrayList<>();
                 for (int i = 0; i < 100; i++)
                     points.add(ImmutableLongPointData.create(
-                            0, 1, Attributes.of(AttributeKey.stringKey("jvm.thread.pool.name"), name + i), 1));
+                            0, 1, Attributes.of(AttributeKey.stringKey("taskclock.pool.name"), name + i), 1));
                 data.add(ImmutableMetricData.createLongGauge(
                         resource,
                         InstrumentationScopeInfo.empty(),

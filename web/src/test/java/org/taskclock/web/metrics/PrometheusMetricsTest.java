@@ -48,7 +48,7 @@ class PrometheusMetricsTest {
                     .write(out, new PrometheusMetrics(fleet, new ExporterStatus("")).collect());
             String created = out.toString(StandardCharsets.UTF_8)
                     .lines()
-                    .filter(line -> line.startsWith("process_cpu_time_seconds_created{"))
+                    .filter(line -> line.startsWith("taskclock_process_cpu_time_seconds_created{"))
                     .findFirst()
                     .orElseThrow();
             assertThat((long) (1_000 * Double.parseDouble(created.substring(created.lastIndexOf(' ')))))

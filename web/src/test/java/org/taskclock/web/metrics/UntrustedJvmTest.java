@@ -84,7 +84,7 @@ class UntrustedJvmTest {
     }
 
     private static String pid(Process process) {
-        return "pid=\"" + process.pid() + "\"";
+        return "-" + process.pid() + "\"";
     }
 
     @Test
@@ -99,7 +99,7 @@ class UntrustedJvmTest {
                 JvmFleet fleet = fleet()) {
             String text = await(
                     fleet,
-                    t -> t.contains("pid=\"" + honest.pid() + "\"")
+                    t -> t.contains("-" + honest.pid() + "\"")
                             && t.contains(pid(overflowing))
                             && t.contains(pid(exaggerating))
                             && log.stream().anyMatch(line -> line.startsWith(start)));

@@ -22,7 +22,7 @@ import org.taskclock.micrometer.TaskClockMetrics;
 /** The auto-configuration in a web application with actuator. The source is shared by all versions of Spring Boot. */
 class SpringBootTest {
     private static final String SERIES =
-            "jvm_thread_cpu_time_seconds_total{cpu_mode=\"user\",jvm_thread_kind=\"java\",jvm_thread_pool_name=\"";
+            "taskclock_thread_cpu_time_seconds_total{cpu_mode=\"user\",taskclock_pool_kind=\"java\",taskclock_pool_name=\"";
 
     @SpringBootApplication
     static class Application {}
@@ -67,27 +67,28 @@ class SpringBootTest {
             get(context, "/actuator/prometheus");
             assertThat(get(context, "/actuator/prometheus"))
                     .contains(SERIES + "main\"}", SERIES + "http-nio-#.#.#.#-auto-#-exec-#\"}")
-                    .doesNotContain("process_cpu_time_seconds");
-            assertThat(get(context, "/actuator/metrics/jvm.thread.cpu.time")).contains("\"baseUnit\":\"seconds\"");
+                    .contains("taskclock_process_cpu_time_seconds_total{cpu_mode=\"user\"}");
+            assertThat(get(context, "/actuator/metrics/taskclock.thread.cpu.time"))
+                    .contains("\"baseUnit\":\"seconds\"");
         }
     }
 
     @Test
     void shouldFollowTheProperties() throws Exception {
         try (ConfigurableApplicationContext context = start(Application.class, "--taskclock.metrics.enabled=false")) {
-            assertThat(get(context, "/actuator/prometheus")).doesNotContain("jvm_thread_cpu_time");
+            assertThat(get(context, "/actuator/prometheus")).doesNotContain("taskclock_thread_cpu_time");
         }
         try (ConfigurableApplicationContext context = start(
                 Application.class,
                 "--taskclock.metrics.max-pools=14",
-                "--management.metrics.enable.jvm.thread.wait=false",
+                "--management.metrics.enable.taskclock.thread.wait=false",
                 "--management.metrics.tags.region=north")) {
             List<String> counts = get(context, "/actuator/prometheus")
                     .lines()
-                    .filter(line -> line.startsWith("jvm_thread_count{"))
+                    .filter(line -> line.startsWith("taskclock_threads{"))
                     .toList();
             assertThat(counts).isNotEmpty().hasSizeLessThanOrEqualTo(14).allMatch(line -> line.contains("region"));
-            assertThat(get(context, "/actuator/prometheus")).doesNotContain("jvm_thread_wait_time");
+            assertThat(get(context, "/actuator/prometheus")).doesNotContain("taskclock_thread_wait_time");
         }
         assertThatThrownBy(() -> start(Application.class, "--taskclock.metrics.max-pools=3")
                         .close())
@@ -98,8 +99,8 @@ class SpringBootTest {
     void shouldPreferABeanOfTheApplication() throws Exception {
         try (ConfigurableApplicationContext context = start(OwnMetrics.class)) {
             assertThat(get(context, "/actuator/prometheus"))
-                    .contains("jvm_thread_count{from=\"application\"")
-                    .doesNotContain("jvm_thread_count{jvm");
+                    .contains("taskclock_threads{from=\"application\"")
+                    .doesNotContain("taskclock_threads{taskclock");
         }
     }
 }
