@@ -125,7 +125,7 @@ final class HealthTest {
         try (JvmFleet fleet = new JvmFleet(options.exporter().fleet(), line -> {});
                 SamplingLoop loop = new SamplingLoop(
                         fleet,
-                        new JvmKeys(),
+                        new JvmKeys(null),
                         new Overview(1),
                         new EventChannel(),
                         store,
