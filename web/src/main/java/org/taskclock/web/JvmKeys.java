@@ -26,7 +26,7 @@ final class JvmKeys {
     /** Part of the kernel's boot id, because process ids and start ticks may repeat after a reboot. */
     private final String boot;
 
-    /** @param node the name of this node in a Kubernetes cluster, where the host's name is that of a pod; null if none */
+    /** @param node the name of this node of a Kubernetes cluster, instead of that of a pod; null if there is none */
     JvmKeys(String node) {
         host = node != null ? node : read("/proc/sys/kernel/hostname", "localhost");
         String id = read("/proc/sys/kernel/random/boot_id", "");

@@ -53,7 +53,7 @@ final class OtlpMetrics {
     /** Caches the attributes of series, which most pushes share. */
     private Map<Metric, Map<List<String>, Attributes>> attributes = new HashMap<>();
 
-    /** @param node the name of this node in a Kubernetes cluster, where the host's name is that of a pod; null if none */
+    /** @param node the name of this node of a Kubernetes cluster, instead of that of a pod; null if there is none */
     OtlpMetrics(String version, String node, EpochClock clock) {
         scope = InstrumentationScopeInfo.builder("org.taskclock")
                 .setVersion(version)
