@@ -18,8 +18,8 @@ render() {
     echo '# Copyright the TaskClock authors'
     echo '#'
     echo '# Generated from the Helm chart by deploy/kubernetes/generate.sh.'
-    # Helm does not manage what Kustomize applies.
-    "${HELM:-helm}" template taskclock taskclock --namespace taskclock "${@:2}" |
+    # Helm does not manage what Kustomize applies. The version is the first with all fields.
+    "${HELM:-helm}" template taskclock taskclock --namespace taskclock --kube-version 1.21.0 "${@:2}" |
       grep -vE '^ *(helm.sh/chart|app.kubernetes.io/managed-by): '
   } >"$file"
 }
