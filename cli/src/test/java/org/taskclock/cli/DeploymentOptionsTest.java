@@ -30,7 +30,8 @@ class DeploymentOptionsTest {
         Set<String> known = new TreeSet<>();
         for (Object command : new Object[] {new ExporterCommand(), new ServeCommand()})
             known.addAll(new CommandLine(command).getCommandSpec().optionsMap().keySet());
-        Matcher options = OPTION.matcher(Files.readString(Path.of("..", "deploy").resolve(file)));
+        Matcher options =
+                OPTION.matcher(Files.readString(Path.of("..", "deploy").resolve(file)));
         int count = 0;
         for (; options.find(); count++) assertThat(known).contains(options.group());
         assertThat(count).isPositive();

@@ -81,9 +81,7 @@ class ChartTest {
 
     /** Proves that the schemas are in use. */
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
                     readOnlyRootFilesystem: | readOnlyRootFileSystem: | additional properties
                     hostPID: true           | hostPID: yes please     | got string, want boolean
                     podMetricsEndpoints:    | podMetricEndpoints:     | podMetricEndpoints
@@ -99,9 +97,7 @@ class ChartTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
                     mode=both                                   | mode
                     port=web                                    | port
                     servce.tokenSecret=a                        | servce
@@ -139,7 +135,8 @@ class ChartTest {
                         components: [../podmonitor]
                         images: [{name: taskclock, newName: registry.example.com/taskclock, newTag: "2"}]
                         """);
-        Programs.run(KUBERNETES, "cp", "-r", "base", "podmonitor", temporary.toString()).assertSuccess();
+        Programs.run(KUBERNETES, "cp", "-r", "base", "podmonitor", temporary.toString())
+                .assertSuccess();
         Programs.Output built = kustomize(copy);
         built.assertSuccess();
         assertThat(built.text()).contains("image: registry.example.com/taskclock:2");
@@ -157,11 +154,13 @@ class ChartTest {
 
     /** Returns the pod of the DaemonSet. */
     private Map<?, ?> pod(String values) throws Exception {
-        Path file = Files.writeString(temporary.resolve("daemonset.yaml"), helm("template", values + ",image.tag=1")
-                .text()
-                .replaceFirst("(?s).*\n(?=---\n# Source: taskclock/templates/daemonset.yaml)", "")
-                .replaceFirst("^---\n", "")
-                .replaceFirst("(?s)\n---\n.*", "\n"));
+        Path file = Files.writeString(
+                temporary.resolve("daemonset.yaml"),
+                helm("template", values + ",image.tag=1")
+                        .text()
+                        .replaceFirst("(?s).*\n(?=---\n# Source: taskclock/templates/daemonset.yaml)", "")
+                        .replaceFirst("^---\n", "")
+                        .replaceFirst("(?s)\n---\n.*", "\n"));
         return (Map<?, ?>) at(Rules.yaml(file), "spec", "template", "spec");
     }
 
@@ -207,11 +206,18 @@ class ChartTest {
     @Test
     void shouldProbeWhatAnswersWithoutAPassword() throws Exception {
         Map<String, Object> http = new HashMap<>(Map.of("path", "/-/ready", "port", "http"));
-        assertThat(at(pod("mode=exporter"), "containers", 0, "readinessProbe", "httpGet")).isEqualTo(http);
+        assertThat(at(pod("mode=exporter"), "containers", 0, "readinessProbe", "httpGet"))
+                .isEqualTo(http);
         http.put("path", "/-/healthy");
-        assertThat(at(pod("mode=serve"), "containers", 0, "readinessProbe", "httpGet")).isEqualTo(http);
+        assertThat(at(pod("mode=serve"), "containers", 0, "readinessProbe", "httpGet"))
+                .isEqualTo(http);
         http.put("scheme", "HTTPS");
-        assertThat(at(pod("mode=serve,webConfig.secret=a,webConfig.tls=true"), "containers", 0, "livenessProbe", "httpGet"))
+        assertThat(at(
+                        pod("mode=serve,webConfig.secret=a,webConfig.tls=true"),
+                        "containers",
+                        0,
+                        "livenessProbe",
+                        "httpGet"))
                 .isEqualTo(http);
         assertThat(at(pod(ALL), "containers", 0, "readinessProbe", "tcpSocket")).isEqualTo(Map.of("port", "http"));
     }
@@ -219,9 +225,10 @@ class ChartTest {
     /** A value that is not described would be rejected, and one without a default would be hard to find. */
     @Test
     void shouldDescribeTheValuesThatItHas() throws IOException {
-        Map<?, ?> described = (Map<?, ?>) at(
-                Rules.yaml(KUBERNETES.resolve("taskclock/values.schema.json")), "properties");
+        Map<?, ?> described =
+                (Map<?, ?>) at(Rules.yaml(KUBERNETES.resolve("taskclock/values.schema.json")), "properties");
         Map<String, Object> values = Rules.yaml(KUBERNETES.resolve("taskclock/values.yaml"));
-        for (Object name : described.keySet()) if (!name.equals("global")) assertThat(values).containsKey((String) name);
+        for (Object name : described.keySet())
+            if (!name.equals("global")) assertThat(values).containsKey((String) name);
     }
 }

@@ -23,8 +23,7 @@ import java.util.Map;
 final class KubernetesSchemas {
     private static final String KUBERNETES = "k8s.io/kubernetes@v1.37.2";
     private static final String OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.85.0";
-    private static final String DEFINITION =
-            "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml";
+    private static final String DEFINITION = "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml";
     private static final String REFERENCE = "#/definitions/";
 
     /** Definitions whose values may also be numbers. */
@@ -35,7 +34,8 @@ final class KubernetesSchemas {
 
     /** Returns the pattern for the option {@code -schema-location}. */
     static String install() throws IOException, InterruptedException {
-        Path directory = Files.createDirectories(Path.of("target", "kubernetes-schemas")).toAbsolutePath();
+        Path directory =
+                Files.createDirectories(Path.of("target", "kubernetes-schemas")).toAbsolutePath();
         JsonObject definitions = JsonParser.parseString(
                         Files.readString(Programs.source(KUBERNETES).resolve("api/openapi-spec/swagger.json")))
                 .getAsJsonObject()
@@ -52,7 +52,8 @@ final class KubernetesSchemas {
         Map<String, Object> operator = Rules.yaml(Programs.source(OPERATOR).resolve(DEFINITION));
         JsonObject podMonitor = new Gson().toJsonTree(operator).getAsJsonObject();
         JsonArray versions = podMonitor.getAsJsonObject("spec").getAsJsonArray("versions");
-        JsonElement schema = versions.get(0).getAsJsonObject().getAsJsonObject("schema").get("openAPIV3Schema");
+        JsonElement schema =
+                versions.get(0).getAsJsonObject().getAsJsonObject("schema").get("openAPIV3Schema");
         write(directory.resolve("podmonitor-monitoring-v1.json"), strict(schema).getAsJsonObject());
         return directory + "/{{.ResourceKind}}{{.KindSuffix}}.json";
     }

@@ -190,7 +190,7 @@ class PodNamesTest {
         }
         assertThatThrownBy(server.api()::names)
                 .isInstanceOf(java.io.IOException.class)
-                .hasMessageContaining("certification path");
+                .hasMessageContaining("PKIX path");
         assertThat(server.queries).isEmpty();
     }
 

@@ -68,7 +68,8 @@ public final class Exporter implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new WebException(e.getMessage());
         }
-        OtlpMetrics converter = new OtlpMetrics(options.version(), options.fleet().kubernetesNode(), new EpochClock());
+        OtlpMetrics converter =
+                new OtlpMetrics(options.version(), options.fleet().kubernetesNode(), new EpochClock());
         pusher = options.push() == null
                 ? null
                 : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status, log);
