@@ -17,6 +17,7 @@ const directory = dirname(fileURLToPath(import.meta.url));
 const panelTypes = {
   timeseries: ['TimeSeriesPanelCfg', true],
   stat: ['StatPanelCfg', false],
+  bargauge: ['BarGaugePanelCfg', false],
   table: ['TablePanelCfg', true],
 };
 

@@ -45,7 +45,7 @@ export class JvmHead {
     setText(this.ui.title, nameOf(jvm));
     this.ui.title.title = jvm.command || '';
     document.title = `${nameOf(jvm)} \u2013 TaskClock`;
-    setText(this.ui.where, `pid ${jvm.pid}${jvm.ended ? `, ended ${moment(jvm.ended)}` : `, started ${moment(jvm.started)}`}${jvm.containerId ? `, container ${jvm.containerId.slice(0, 12)}` : ''}`);
+    setText(this.ui.where, `pid ${jvm.pid}${jvm.ended ? `, ended ${moment(jvm.ended)}` : `, started ${moment(jvm.started)}`}${placeOf(jvm)}`);
     setText(this.ui.agentButton, jvm.agent ? 'Remove agent' : 'Load agent');
     if (!this.view.data.interval) this.view.findings.show(jvm.findings || [], this.page.now());
   }
@@ -88,4 +88,10 @@ export class JvmHead {
       this.find();
     });
   }
+}
+
+/** Where a JVM runs. @param {Jvm} jvm */
+function placeOf({kubernetes, containerId}) {
+  if (kubernetes) return `, pod ${kubernetes.namespace}/${kubernetes.pod}${kubernetes.container ? `, container ${kubernetes.container}` : ''}`;
+  return containerId ? `, container ${containerId.slice(0, 12)}` : '';
 }

@@ -133,7 +133,8 @@ export class Overview {
     const part = selector => /** @type {HTMLElement} */ (card.querySelector(selector));
     setText(part('h3'), nameOf(jvm));
     part('h3').title = clean(`${jvm.service || ''}\n${jvm.command}`);
-    setText(part('.where'), `pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(Date.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
+    const pod = jvm.kubernetes ? `${jvm.kubernetes.namespace}/${jvm.kubernetes.pod}, ` : '';
+    setText(part('.where'), `${pod}pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(Date.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
     setText(part('.cpu'), `${percent(jvm.cpu)} %`);
     setText(part('.parts'), `user ${percent(jvm.user)}  system ${percent(jvm.system)}`);
     const limit = jvm.limit, container = isKnown(jvm.container) ? `container ${percent(jvm.container)} %${isKnown(limit) && limit ? ` of ${Math.round(Number(limit) * 100)} %` : ''}` : '';

@@ -9,6 +9,7 @@
  *   columns: import('./columns.js').ColumnSpec[],
  *   history?: {since: number|null, bytes: number, problem: string|null, resolutions?: number[]}|null}} Info
  * @typedef {{id: string, pid: number, service: string|null, command: string, containerId: string|null, podUid: string|null,
+ *   kubernetes?: {namespace: string|null, pod: string, container: string|null, owner: string|null}|null,
  *   started: number, ended: number|null, threads: number, cpu: number|null, user: number|null, system: number|null,
  *   throttled: number|null, sparkline: (number|null)[], findings: Finding[], agent: boolean, container?: number|null,
  *   limit?: number|null, accounts?: {type: string, name: string, cpu: number|null}[]}} Jvm

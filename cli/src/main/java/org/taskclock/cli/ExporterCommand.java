@@ -100,6 +100,13 @@ final class ExporterCommand implements Callable<Integer> {
     @Mixin
     private final PushOptions push = new PushOptions();
 
+    @Option(
+            names = "--kubernetes-node",
+            paramLabel = "NAME",
+            description = "In a pod: name of its node, to show the names of pods, containers, and workloads. The"
+                    + " service account must be allowed to list pods.")
+    private String kubernetesNode;
+
     @Override
     public Integer call() throws InterruptedException {
         TerminationSignal termination = new TerminationSignal();
@@ -128,7 +135,7 @@ final class ExporterCommand implements Callable<Integer> {
         return new ExporterOptions(
                 listenAddress,
                 webConfig,
-                new FleetOptions(service, match, maxPools, push.keepEnded(keepEnded), !noAttach),
+                new FleetOptions(service, match, maxPools, push.keepEnded(keepEnded), !noAttach, kubernetesNode),
                 interval,
                 refresh,
                 push.read(),

@@ -163,6 +163,13 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private final PushOptions push = new PushOptions();
 
+    @Option(
+            names = "--kubernetes-node",
+            paramLabel = "NAME",
+            description = "In a pod: name of its node, to show the names of pods, containers, and workloads. The"
+                    + " service account must be allowed to list pods.")
+    private String kubernetesNode;
+
     @Override
     public Integer call() throws InterruptedException {
         TerminationSignal termination = new TerminationSignal();
@@ -190,7 +197,7 @@ final class ServeCommand implements Callable<Integer> {
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
-                new FleetOptions(service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach),
+                new FleetOptions(service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach, kubernetesNode),
                 INTERVAL,
                 REFRESH,
                 push.read(),

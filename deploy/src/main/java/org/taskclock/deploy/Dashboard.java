@@ -52,6 +52,14 @@ final class Dashboard {
         return this;
     }
 
+    /** Adds a variable whose text can be edited. */
+    Dashboard text(String name, String title, String value) {
+        JsonObject variable = Json.object("name", name, "label", title, "type", "textbox", "query", value, "hide", 0);
+        variable.add("current", Json.object("text", value, "value", value));
+        variables.add(variable);
+        return this;
+    }
+
     Dashboard link(String title, String url) {
         JsonObject link = Json.object("title", title, "type", "link", "url", url, "icon", "dashboard", "tooltip", "");
         link.add("tags", new JsonArray());

@@ -32,6 +32,7 @@ final class FleetDashboard {
         dashboard
                 .variable("job", "Job", PROCESS)
                 .variable("service", "Service", PROCESS + "{job=~\"$job\"}")
+                .text("scheme", "Scheme of serve", "http")
                 .link("One JVM", "/d/" + JvmDashboard.UID);
         dashboard
                 .add(Panel.stat("JVMs", Panel.COUNT).query("count(" + JVM_CPU + ")", "JVMs"), 6, 4)
@@ -60,8 +61,9 @@ final class FleetDashboard {
                         12,
                         9)
                 .add(
-                        Panel.stacked("Processors by thread pool, the 20 busiest", Panel.PROCESSORS)
-                                .query(
+                        Panel.bars("The 20 busiest thread pools", Panel.PROCESSORS)
+                                .description("At the end of the time range.")
+                                .atEnd(
                                         "topk(20, sum by (service, taskclock_pool_name) (" + SERVICE_POOL_CPU + "))",
                                         "{{service}} {{taskclock_pool_name}}"),
                         12,
@@ -109,6 +111,7 @@ final class FleetDashboard {
                                         "{{service}} {{taskclock_pool_name}}"),
                         8,
                         8);
+        String page = "${scheme}://${__data.fields.instance}/";
         String jvm = "/d/" + JvmDashboard.UID
                 + "?var-instance=${__data.fields.instance}&var-jvm=${__data.fields.jvm}&${__url_time_range}";
         dashboard
@@ -116,6 +119,7 @@ final class FleetDashboard {
                         Panel.table("The 20 busiest JVMs", Panel.PROCESSORS)
                                 .column("topk(20, " + JVM_CPU + ")", "Processors", Panel.PROCESSORS)
                                 .label("service", "Service", jvm)
+                                .label("instance", "Instance (opens the page of serve)", page)
                                 .sortedBy("Processors", "__name__"),
                         12,
                         10)

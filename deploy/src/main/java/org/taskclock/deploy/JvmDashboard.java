@@ -25,6 +25,10 @@ final class JvmDashboard {
     private static final String JVM = "job=~\"$job\", service=~\"$service\", instance=~\"$instance\", jvm=~\"$jvm\"";
     private static final String POOL = "{{taskclock_pool_name}}";
     private static final String ACCOUNT_NAME = "{{taskclock_account_type}} {{taskclock_account_name}}";
+    /** Where taskclock serve runs, which Prometheus scrapes, if a single instance is chosen. */
+    private static final String PAGE = "${scheme}://${instance:raw}/";
+
+    private static final String LIVE = "Threads and stacks, live";
     private static final String BY_POOL = "sum by (taskclock_pool_name) ";
 
     private JvmDashboard() {}
@@ -36,6 +40,7 @@ final class JvmDashboard {
                 .variable("service", "Service", PROCESS + "{job=~\"$job\"}")
                 .variable("instance", "Instance", PROCESS + "{job=~\"$job\", service=~\"$service\"}")
                 .variable("jvm", "JVM", PROCESS + "{job=~\"$job\", service=~\"$service\", instance=~\"$instance\"}")
+                .text("scheme", "Scheme of serve", "http")
                 .link("Fleet", "/d/" + FleetDashboard.UID);
         String process = "sum(" + rate(PROCESS, "") + ")";
         dashboard
@@ -68,6 +73,7 @@ final class JvmDashboard {
         dashboard
                 .add(
                         Panel.stacked("Processors by thread pool", Panel.PROCESSORS)
+                                .link(LIVE, PAGE)
                                 .description("Numbers in thread names are replaced with #.")
                                 .query(BY_POOL + "(" + rate(CPU, "") + ")", POOL),
                         16,
@@ -87,11 +93,13 @@ final class JvmDashboard {
                         8)
                 .add(
                         Panel.lines("System time by thread pool", Panel.PROCESSORS)
+                                .link(LIVE, PAGE)
                                 .query(BY_POOL + "(" + rate(CPU, ", cpu_mode=\"system\"") + ")", POOL),
                         8,
                         8)
                 .add(
                         Panel.lines("Threads that wait for a processor", Panel.PROCESSORS)
+                                .link(LIVE, PAGE)
                                 .description(
                                         "The average number of threads that are ready to run but have no processor.")
                                 .query(BY_POOL + "(" + rate(WAIT, "") + ")", POOL),
@@ -108,6 +116,7 @@ final class JvmDashboard {
                         8)
                 .add(
                         Panel.lines("Calls of Thread.yield", Panel.PER_SECOND)
+                                .link(LIVE, PAGE)
                                 .description("Known only with an agent that counts them.")
                                 .query(BY_POOL + "(" + rate(YIELDS, "") + ") > 0", POOL),
                         5,
@@ -152,6 +161,7 @@ final class JvmDashboard {
                         8)
                 .add(
                         Panel.table("Thread pools in this time range", Panel.SECONDS)
+                                .link(LIVE, PAGE)
                                 .column(byPoolAndKind(CPU, ""), "CPU", Panel.SECONDS)
                                 .column(byPoolAndKind(CPU, ", cpu_mode=\"system\""), "System", Panel.SECONDS)
                                 .column(byPoolAndKind(WAIT, ""), "Waited", Panel.SECONDS)

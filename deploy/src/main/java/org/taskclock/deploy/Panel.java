@@ -21,6 +21,7 @@ final class Panel {
     private final JsonArray overrides = new JsonArray();
     private final JsonArray targets = new JsonArray();
     private final JsonArray transformations = new JsonArray();
+    private final JsonArray links = new JsonArray();
 
     private Panel(String type, String title, String unit) {
         json.addProperty("type", type);
@@ -56,11 +57,16 @@ final class Panel {
                         "never",
                         "stacking",
                         Json.object("mode", stacking, "group", "A")));
-        JsonObject legend = Json.object("displayMode", "list", "placement", "bottom", "showLegend", true);
-        legend.add("calcs", new JsonArray());
         panel.json.add(
-                "options", Json.object("legend", legend, "tooltip", Json.object("mode", "multi", "sort", "desc")));
+                "options",
+                Json.object("legend", legend(true), "tooltip", Json.object("mode", "multi", "sort", "desc")));
         return panel;
+    }
+
+    private static JsonObject legend(boolean isShown) {
+        JsonObject legend = Json.object("displayMode", "list", "placement", "bottom", "showLegend", isShown);
+        legend.add("calcs", new JsonArray());
+        return legend;
     }
 
     /** Returns a panel with one number. */
@@ -90,6 +96,38 @@ final class Panel {
         return panel;
     }
 
+    /** Returns a panel with a horizontal bar for each series, as of the end of the time range. */
+    static Panel bars(String title, String unit) {
+        Panel panel = new Panel("bargauge", title, unit);
+        panel.defaults.addProperty("min", 0);
+        panel.json.add(
+                "options",
+                Json.object(
+                        "legend",
+                        legend(false),
+                        "reduceOptions",
+                        Json.object("calcs", Json.array("lastNotNull"), "values", false),
+                        "orientation",
+                        "horizontal",
+                        "displayMode",
+                        "basic",
+                        "valueMode",
+                        "color",
+                        "namePlacement",
+                        "left",
+                        "showUnfilled",
+                        false,
+                        "sizing",
+                        "auto",
+                        "minVizWidth",
+                        8,
+                        "minVizHeight",
+                        10,
+                        "maxVizHeight",
+                        20));
+        return panel;
+    }
+
     /** Returns a table in which each query is a column. */
     static Panel table(String title, String unit) {
         Panel panel = new Panel("table", title, unit);
@@ -111,8 +149,23 @@ final class Panel {
         return this;
     }
 
+    /** Adds a link to the panel's title. */
+    Panel link(String title, String url) {
+        links.add(Json.object("title", title, "url", url, "targetBlank", true));
+        return this;
+    }
+
     /** Adds a query over the time range of the dashboard. */
     Panel query(String expr, String legend) {
+        return query(expr, legend, true);
+    }
+
+    /** Adds a query at the end of the time range: which series are the top ones must not change within a panel. */
+    Panel atEnd(String expr, String legend) {
+        return query(expr, legend, false);
+    }
+
+    private Panel query(String expr, String legend, boolean isRange) {
         targets.add(Json.object(
                 "refId",
                 nextId(),
@@ -121,7 +174,9 @@ final class Panel {
                 "editorMode",
                 "code",
                 "range",
-                true,
+                isRange,
+                "instant",
+                !isRange,
                 "expr",
                 expr,
                 "legendFormat",
@@ -183,6 +238,7 @@ final class Panel {
     JsonObject json() {
         json.add("fieldConfig", Json.object("defaults", defaults, "overrides", overrides));
         json.add("targets", targets);
+        if (!links.isEmpty()) json.add("links", links);
         if (!transformations.isEmpty()) json.add("transformations", transformations);
         return json;
     }

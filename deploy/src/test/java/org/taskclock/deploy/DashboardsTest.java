@@ -72,6 +72,18 @@ class DashboardsTest {
         Programs.run(temporary, "promtool", "check", "rules", file.toString()).assertSuccess();
     }
 
+    /** Over time, topk chooses others at each point, so that more series are drawn, with gaps. */
+    @Test
+    void shouldChooseTopSeriesOnlyAtOneTime() {
+        assertThat(targets())
+                .anyMatch(target -> target.get("expr").getAsString().contains("topk"));
+        for (JsonObject target : targets())
+            if (target.get("expr").getAsString().contains("topk"))
+                assertThat(target.get("range").getAsBoolean())
+                        .as(target.toString())
+                        .isFalse();
+    }
+
     @Test
     void shouldHavePanelsThatDoNotOverlap() {
         for (JsonObject dashboard : dashboards()) {

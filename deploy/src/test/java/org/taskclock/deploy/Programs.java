@@ -5,6 +5,7 @@ package org.taskclock.deploy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.google.gson.JsonParser;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,29 @@ final class Programs {
         for (String directory : System.getenv("PATH").split(File.pathSeparator, -1))
             found |= Files.isExecutable(Path.of(directory, program));
         assumeTrue(found, program + " is not installed: install the package " + debianPackage);
+    }
+
+    /** Returns a program of a Go module, which is built once and kept until the next {@code mvn clean}. */
+    static Path installed(String program, String module) throws IOException, InterruptedException {
+        assumeInstalled("go", "golang-go");
+        Path directory = Files.createDirectories(Path.of("target", "go")).toAbsolutePath();
+        Path mark = directory.resolve(program + "." + module.substring(module.lastIndexOf('@') + 1));
+        if (!Files.exists(mark)) {
+            run(directory, "env", "GOBIN=" + directory, "go", "install", module).assertSuccess();
+            Files.createFile(mark);
+        }
+        return directory.resolve(program);
+    }
+
+    /** Returns the directory with the source of a Go module. */
+    static Path source(String module) throws IOException, InterruptedException {
+        assumeInstalled("go", "golang-go");
+        Process process = new ProcessBuilder("go", "mod", "download", "-json", module)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String json = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(json).isZero();
+        return Path.of(JsonParser.parseString(json).getAsJsonObject().get("Dir").getAsString());
     }
 
     record Output(int exitCode, String text) {

@@ -53,7 +53,9 @@ class DebianPackageTest {
                         "-rw-r--r-- root/root ./usr/share/man/man1/taskclock.1.gz",
                         "-rw-r--r-- root/root ./usr/share/bash-completion/completions/taskclock",
                         "-rw-r--r-- root/root ./usr/lib/systemd/system/taskclock-exporter.service",
-                        "-rw-r--r-- root/root ./etc/default/taskclock-exporter");
+                        "-rw-r--r-- root/root ./etc/default/taskclock-exporter",
+                        "-rw-r--r-- root/root ./usr/lib/systemd/system/taskclock-serve.service",
+                        "-rw-r--r-- root/root ./etc/default/taskclock-serve");
     }
 
     @Test
@@ -66,6 +68,7 @@ class DebianPackageTest {
                 .startsWith(
                         "taskclock (" + System.getProperty("project.version").replace("-SNAPSHOT", "") + ") ")
                 .contains("\n -- " + query("--field", "Maintainer").strip() + "  ");
-        assertThat(query("--info", "conffiles").strip()).isEqualTo("/etc/default/taskclock-exporter");
+        assertThat(query("--info", "conffiles").lines())
+                .containsExactlyInAnyOrder("/etc/default/taskclock-exporter", "/etc/default/taskclock-serve");
     }
 }

@@ -18,6 +18,8 @@ import java.util.stream.Stream;
 public final class Cgroup {
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
+    private static final Path OWN = Path.of("/proc/self/cgroup");
+
     /** Paths of the groups of container engines. Other groups, such as those of systemd, contain any processes. */
     private static final Pattern CONTAINER = Pattern.compile(
             "[0-9a-f]{32}|(^|[/.-])(docker|kubepods|libpod|containerd|crio|lxc|nspawn|garden|ecs)([/.-]|$)");
@@ -52,33 +54,40 @@ public final class Cgroup {
         for (Path at = cpu; at != null && at.startsWith(top); at = at.getParent()) limitDirectories.add(at);
     }
 
-    /** Returns the control group of a process. */
-    public static Cgroup of(long pid) {
-        return of(Path.of("/proc/" + pid + "/cgroup"));
-    }
-
-    static Cgroup ofThisProcess() {
-        return of(Path.of("/proc/self/cgroup"));
-    }
-
     /**
-     * Returns the control group of a process that may be in another container; null if its files are not visible here.
-     * Outside of the cgroup namespace of this process, they are visible only if the host's hierarchy is mounted.
+     * Returns the control group of a process, which may be in another container. Nothing of the group is known if its
+     * files are not visible here: outside of the cgroup namespace of this process, they are visible only if the host's
+     * hierarchy is mounted.
      */
-    public static Cgroup visible(long pid) {
+    public static Cgroup of(long pid) {
         try {
             List<String> lines = Files.readAllLines(Path.of("/proc/" + pid + "/cgroup"));
-            if (lines.stream().noneMatch(line -> line.contains(":/.."))) return of(lines, ROOT);
+            if (lines.equals(Files.readAllLines(OWN))) return of(lines, ROOT);
+            if (lines.stream().noneMatch(line -> line.contains(":/.."))) return ofOther(lines, ROOT);
             List<String> mounts = Files.readAllLines(Path.of("/proc/self/mountinfo"));
-            return outside(lines, mounts, ProcessHandle.current().pid());
+            Cgroup group = outside(lines, mounts, ProcessHandle.current().pid());
+            return group == null ? unknown() : group;
         } catch (IOException | RuntimeException e) {
-            return null;
+            return unknown();
         }
     }
 
+    static Cgroup ofThisProcess() {
+        try {
+            return of(Files.readAllLines(OWN), ROOT);
+        } catch (IOException | RuntimeException e) {
+            return unknown();
+        }
+    }
+
+    private static Cgroup unknown() {
+        return new Cgroup(null, null, ROOT, true, false);
+    }
+
     /**
-     * Finds a group outside of our cgroup namespace. The kernel gives its path, and that of the mount, relative to our
-     * own group: "/../../pod2" in a mount of "/../../.." is in the same directory as the parent of our group.
+     * Finds a group outside of our cgroup namespace; null if it is not visible. The kernel gives its path, and that of
+     * the mount, relative to our own group: "/../../pod2" in a mount of "/../../.." is in the same directory as the
+     * parent of our group.
      */
     static Cgroup outside(List<String> lines, List<String> mounts, long self) throws IOException {
         for (String line : lines) {
@@ -135,16 +144,17 @@ public final class Cgroup {
         return null;
     }
 
-    private static Cgroup of(Path file) {
-        try {
-            return of(Files.readAllLines(file), ROOT);
-        } catch (IOException | RuntimeException e) {
-            return new Cgroup(null, null, ROOT, true, false); // no readable group
-        }
+    /** Finds our own group, which /proc/self/cgroup names. The hierarchies are mounted at {@code root}. */
+    static Cgroup of(List<String> lines, Path root) {
+        return find(lines, root, true);
     }
 
-    /** Finds the group that the lines of /proc/PID/cgroup name. The hierarchies are mounted at {@code root}. */
-    static Cgroup of(List<String> lines, Path root) {
+    /** Finds the group of another process. If its path does not exist here, the mount point is not its group. */
+    static Cgroup ofOther(List<String> lines, Path root) {
+        return find(lines, root, false);
+    }
+
+    private static Cgroup find(List<String> lines, Path root, boolean isOwn) {
         String unified = null;
         String cpu = null;
         String cpuacct = null;
@@ -157,15 +167,15 @@ public final class Cgroup {
             if (controllers.contains("cpuacct")) cpuacct = parts[2];
         }
         if (cpu != null && cpuacct != null) {
-            Path group = group(root.resolve("cpu"), cpu);
-            Path account = group(root.resolve("cpuacct"), cpuacct);
+            Path group = group(root.resolve("cpu"), cpu, isOwn);
+            Path account = group(root.resolve("cpuacct"), cpuacct, isOwn);
             // The root of a version 1 hierarchy has these files too. It belongs to a container only if it has a limit.
             if (!cpu.equals(cpuacct) || (cpu.equals("/") && quota(group, false) == 0)) account = null;
             return new Cgroup(account, group, root.resolve("cpu"), false, isContainer(cpu));
         }
         if (unified == null) return new Cgroup(null, null, root, true, false);
-        Path group = group(root, unified);
-        Path usage = Files.exists(group.resolve("cpu.max")) ? group : null;
+        Path group = group(root, unified, isOwn);
+        Path usage = group != null && Files.exists(group.resolve("cpu.max")) ? group : null;
         return new Cgroup(usage, group, root, true, isContainer(unified));
     }
 
@@ -177,12 +187,13 @@ public final class Cgroup {
     }
 
     /**
-     * Returns the directory of a group. In a container, the path is often the host's, but the mount point is the
-     * container's own group.
+     * Returns the directory of a group; null if it is not visible. In a container, the path is often the host's, but
+     * the mount point is the container's own group.
      */
-    private static Path group(Path mount, String path) {
+    private static Path group(Path mount, String path, boolean isOwn) {
         Path group = mount.resolve(path.substring(1)).normalize();
-        return Files.isDirectory(group) && group.startsWith(mount) ? group : mount;
+        if (Files.isDirectory(group) && group.startsWith(mount)) return group;
+        return isOwn ? mount : null;
     }
 
     /**
@@ -209,18 +220,24 @@ public final class Cgroup {
      * gives it its share again.
      */
     long periods() {
-        return value(limitingDirectory().resolve("cpu.stat"), "nr_periods");
+        return ofLimiting("nr_periods");
     }
 
     /** Returns in how many of the {@link #periods} it used up its share. */
     long throttledPeriods() {
-        return value(limitingDirectory().resolve("cpu.stat"), "nr_throttled");
+        return ofLimiting("nr_throttled");
     }
 
-    private Path limitingDirectory() {
+    private long ofLimiting(String key) {
+        if (limitDirectories.isEmpty()) return -1;
         double lowest = cpuLimit();
-        for (Path group : limitDirectories) if (lowest > 0 && quota(group, v2) == lowest) return group;
-        return limitDirectories.isEmpty() ? ROOT : limitDirectories.get(0);
+        Path limiting = limitDirectories.get(0);
+        for (Path group : limitDirectories) {
+            if (lowest <= 0 || quota(group, v2) != lowest) continue;
+            limiting = group;
+            break;
+        }
+        return value(limiting.resolve("cpu.stat"), key);
     }
 
     /** Returns the lowest CPU limit of the group and its parents, in processors; 0 if there is none. */

@@ -76,6 +76,26 @@ class CgroupTest {
         assertThat(Cgroup.of(List.of("0::/../../elsewhere"), root).cpuLimit()).isEqualTo(1);
     }
 
+    /** A container without a cgroup namespace sees the paths of others, but at the mount point only its own group. */
+    @Test
+    void shouldNotTakeOurOwnGroupForThatOfAnotherContainer() throws IOException {
+        writeVersion2(".", "100000 100000", "usage_usec 1\nnr_periods 5\nnr_throttled 4\nthrottled_usec 2\n");
+        writeFile("cpu/cpu.cfs_quota_us", "150000\n");
+        writeFile("cpu/cpu.cfs_period_us", "100000\n");
+        writeFile("cpu/cpu.stat", "nr_periods 7\nnr_throttled 3\nthrottled_time 123456\n");
+        writeFile("cpuacct/cpuacct.usage", "777\n");
+        for (List<String> lines : List.of(
+                List.of("0::/kubepods/pod2/" + "0123456789abcdef".repeat(4)),
+                List.of("4:cpuacct:/docker/abc", "3:cpu:/docker/abc", "0::/"))) {
+            Cgroup other = Cgroup.ofOther(lines, root);
+            assertThat(other.known()).as(lines.toString()).isEqualTo(new JvmUsage.ContainerUsage(-1, -1, 0, -1, -1));
+            assertThat(other.usage()).as(lines.toString()).isNull();
+        }
+        writeVersion2("kubepods/pod2", "50000 100000", "usage_usec 9\nnr_periods 6\nnr_throttled 1\n");
+        assertThat(Cgroup.ofOther(List.of("0::/kubepods/pod2"), root).usage())
+                .isEqualTo(new JvmUsage.ContainerUsage(9_000, -1, 0.5, 6, 1));
+    }
+
     /** Texts as the kernel writes them for a process in a cgroup namespace, with the host's hierarchy mounted. */
     @Test
     void shouldFindGroupsOutsideOfOurNamespace() throws IOException {

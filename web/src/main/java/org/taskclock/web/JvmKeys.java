@@ -26,8 +26,9 @@ final class JvmKeys {
     /** Part of the kernel's boot id, because process ids and start ticks may repeat after a reboot. */
     private final String boot;
 
-    JvmKeys() {
-        host = read("/proc/sys/kernel/hostname", "localhost");
+    /** @param node the name of this node of a Kubernetes cluster, instead of that of a pod; null if there is none */
+    JvmKeys(String node) {
+        host = node != null ? node : read("/proc/sys/kernel/hostname", "localhost");
         String id = read("/proc/sys/kernel/random/boot_id", "");
         boot = id.length() < BOOT_ID_LENGTH ? "0" : id.substring(0, BOOT_ID_LENGTH);
     }

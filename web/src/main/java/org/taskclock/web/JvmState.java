@@ -19,6 +19,7 @@ import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingTracker;
 import org.taskclock.monitor.fleet.JvmSample;
+import org.taskclock.monitor.fleet.Workload;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -44,6 +45,7 @@ final class JvmState {
     private Double throttled;
     private Double container;
     private Double limit;
+    private Workload workload = Workload.UNKNOWN;
 
     /** The busiest account of some types. */
     private List<BusyAccount> accounts = List.of();
@@ -69,6 +71,7 @@ final class JvmState {
 
     void add(JvmSample sample, int processors) {
         threads = sample.jvm().threads();
+        workload = sample.jvm().workload();
         // A JVM is found some time after its start, so its first interval may be shorter than its life.
         long nanos = Math.max(sample.intervalNanos(), sample.process().cpuNanos() / processors);
         boolean isKnown = sample.intervalNanos() > 0;
@@ -101,6 +104,18 @@ final class JvmState {
         return ended != null && Duration.between(ended, now).abs().compareTo(time) > 0;
     }
 
+    private static void write(JsonWriter json, Workload workload) throws IOException {
+        if (workload.nameOf("pod") == null) {
+            json.nullValue();
+            return;
+        }
+        json.beginObject();
+        for (String object : List.of("namespace", "pod", "container"))
+            json.name(object).value(workload.nameOf(object));
+        json.name("owner").value(workload.owner());
+        json.endObject();
+    }
+
     void write(JsonWriter json) throws IOException {
         json.beginObject();
         json.name("id").value(key.id());
@@ -109,6 +124,7 @@ final class JvmState {
         json.name("command").value(key.command());
         json.name("containerId").value(key.containerId());
         json.name("podUid").value(key.podUid());
+        write(json.name("kubernetes"), workload);
         json.name("started").value(Json.millis(key.started()));
         json.name("ended").value(Json.millis(ended));
         json.name("threads").value(threads);

@@ -38,7 +38,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final long started;
 
     private final ServerOptions options;
-    private final JvmKeys keys = new JvmKeys();
+    private final JvmKeys keys;
     private final JvmFleet fleet;
     private final Overview overview;
     private final EventChannel channel = new EventChannel();
@@ -80,6 +80,7 @@ public final class TaskClockServer implements AutoCloseable {
             throws WebException {
         this.options = options;
         started = options.clock().millis();
+        keys = new JvmKeys(options.exporter().fleet().kubernetesNode());
         try {
             fleet = new JvmFleet(options.exporter().fleet(), log);
         } catch (IllegalArgumentException e) {

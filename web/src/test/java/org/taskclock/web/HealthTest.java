@@ -127,7 +127,7 @@ final class HealthTest {
                 LiveViews views = new LiveViews(false, overview);
                 SamplingLoop loop = new SamplingLoop(
                         fleet,
-                        new JvmKeys(),
+                        new JvmKeys(null),
                         overview,
                         views,
                         new EventChannel(),

@@ -10,7 +10,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.fleet.JvmDiscovery;
 
 final class JvmKeysTest {
-    private final JvmKeys keys = new JvmKeys();
+    private final JvmKeys keys = new JvmKeys(null);
 
     private static JvmKey key(String id, String host, long pid) {
         return new JvmKey(id, host, pid, null, "orders", null, null, Instant.EPOCH);

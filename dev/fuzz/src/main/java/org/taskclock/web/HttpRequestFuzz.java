@@ -95,7 +95,7 @@ public final class HttpRequestFuzz {
                 new HistoryStore(DuckDbHistory::open, directory.resolve("data"), HistoryOptions.DEFAULT, line -> {});
         store.start();
         store.awaitOpened(TimeUnit.MINUTES.toMillis(1));
-        HistoryApi history = new HistoryApi(store, overview, new JvmKeys(), opened, budget, Clock.systemUTC());
+        HistoryApi history = new HistoryApi(store, overview, new JvmKeys(null), opened, budget, Clock.systemUTC());
         JvmActions actions = new JvmActions(true, overview, store, Clock.systemUTC());
         RecordingTasks recordings = new RecordingTasks(
                 directory.resolve("recordings"),

@@ -42,7 +42,7 @@ final class JvmFinder implements AutoCloseable {
 
     private static final int MAX_THREADS = 256;
 
-    /** What is read of a new JVM before it is measured; {@code cgroup} is null if its files are not visible here. */
+    /** What is read of a new JVM before it is measured. */
     record Found(JvmLabels labels, int feature, Cgroup cgroup) {}
 
     private static final class Request {
@@ -145,7 +145,7 @@ final class JvmFinder implements AutoCloseable {
                 jdkVersion == null ? "" : TargetText.sanitize(jdkVersion),
                 TargetText.sanitize(container.id()),
                 TargetText.sanitize(container.podUid()));
-        return Optional.of(new Found(labels, JvmProcesses.featureOf(pid), Cgroup.visible(pid)));
+        return Optional.of(new Found(labels, JvmProcesses.featureOf(pid), Cgroup.of(pid)));
     }
 
     private void reportIfSilent(JvmId jvm, Request request) {

@@ -42,6 +42,10 @@ public final class JvmFleet implements AutoCloseable {
     private final FleetStatus status = new FleetStatus();
     private final Consumer<String> log;
     private final JvmFinder finder;
+
+    /** Null outside of a Kubernetes cluster. */
+    private final PodNames pods;
+
     private final SharedReading reading = new SharedReading(this::readAll);
 
     /** Guards the following fields. */
@@ -68,6 +72,8 @@ public final class JvmFleet implements AutoCloseable {
         this.log = log;
         finder = new JvmFinder(options, log);
         samplers = new PoolSamplers(options.attach());
+        String node = options.kubernetesNode();
+        pods = node == null ? null : new PodNames(KubernetesApi.ofPod(node), log);
     }
 
     public FleetStatus status() {
@@ -117,7 +123,7 @@ public final class JvmFleet implements AutoCloseable {
             ended.removeIf(jvm -> jvm.labels.equals(found.labels()));
             boolean fromStart = finder.isNewer(id);
             PoolSampler sampler = samplers.open(id.pid(), fromStart, found.feature());
-            jvms.put(id.pid(), new MonitoredJvm(id, found, sampler, fromStart, options.maxPools()));
+            jvms.put(id.pid(), new MonitoredJvm(id, found, sampler, fromStart, options.maxPools(), pods));
             status.addJvm();
         } catch (MonitorException e) {
             if (e.reason() == MonitorException.Reason.GONE) finder.forget(id.pid());
@@ -271,6 +277,7 @@ public final class JvmFleet implements AutoCloseable {
     public void close() {
         finder.close();
         reading.close();
+        if (pods != null) pods.close();
         try {
             if (!lock.tryLock(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) return;
         } catch (InterruptedException e) {

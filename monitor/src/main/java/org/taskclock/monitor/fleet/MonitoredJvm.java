@@ -32,8 +32,10 @@ public final class MonitoredJvm {
     private final PoolSampler sampler;
     private final PoolCounters counters;
 
-    /** Null if its files are not visible here. */
     private final Cgroup cgroup;
+
+    /** Null outside of a Kubernetes cluster. */
+    private final PodNames pods;
 
     private JvmUsage usage;
     private volatile List<FindingStatus> findings = List.of();
@@ -58,14 +60,16 @@ public final class MonitoredJvm {
      * Creates counters.
      *
      * @param fromStart whether the sampler counts from the start of the JVM
+     * @param pods null outside of a Kubernetes cluster
      */
-    MonitoredJvm(JvmId id, JvmFinder.Found found, PoolSampler sampler, boolean fromStart, int maxPools) {
+    MonitoredJvm(JvmId id, JvmFinder.Found found, PoolSampler sampler, boolean fromStart, int maxPools, PodNames pods) {
         this.id = id;
         labels = found.labels();
         this.sampler = sampler;
         startNanos = System.nanoTime() - (fromStart ? ageNanos(id) : 0);
         counters = new PoolCounters(maxPools);
         cgroup = found.cgroup();
+        this.pods = pods;
         usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), VirtualThreadCounts.UNKNOWN, List.of(), null);
     }
 
@@ -85,6 +89,11 @@ public final class MonitoredJvm {
 
     public JvmLabels labels() {
         return labels;
+    }
+
+    /** Returns the names of its pod and container, as far as they are known now. */
+    public Workload workload() {
+        return pods == null ? Workload.UNKNOWN : pods.of(labels.containerId(), labels.podUid());
     }
 
     /** Returns whether the JVM has exited. Its last sample may still have used CPU time. */
@@ -176,7 +185,7 @@ public final class MonitoredJvm {
 
     /** Returns what was used since the previous call. */
     JvmSample takeRecent() {
-        return recent.take(this, hasEnded || cgroup == null ? null : cgroup.usage());
+        return recent.take(this, hasEnded ? null : cgroup.usage());
     }
 
     /** Stops reading, because the process has exited. */
@@ -191,7 +200,7 @@ public final class MonitoredJvm {
         if (recent.isUsed()) recent.add(withoutVirtual(reading), System.nanoTime());
         counters.add((uncounted.isEmpty() ? reading : uncounted.takeWith(reading)).usages());
         // The control group of a process that has exited may be gone.
-        JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
+        JvmUsage.ContainerUsage container = hasEnded ? usage.container() : cgroup.usage();
         List<AccountUsage> accounts = hasEnded ? usage.accounts() : sampler.accounts();
         usage = new JvmUsage(counters.pools(), reading.process(), virtualThreads(), accounts, container, findings());
     }

@@ -27,6 +27,7 @@ import java.util.Map;
 import org.taskclock.metrics.Metric;
 import org.taskclock.monitor.fleet.JvmLabels;
 import org.taskclock.monitor.fleet.JvmSnapshot;
+import org.taskclock.monitor.fleet.Workload;
 
 /** Converts readings to OpenTelemetry's data model. Each JVM is a resource. Confined to one thread. */
 final class OtlpMetrics {
@@ -52,12 +53,13 @@ final class OtlpMetrics {
     /** Caches the attributes of series, which most pushes share. */
     private Map<Metric, Map<List<String>, Attributes>> attributes = new HashMap<>();
 
-    OtlpMetrics(String version, EpochClock clock) {
+    /** @param node the name of this node of a Kubernetes cluster, instead of that of a pod; null if there is none */
+    OtlpMetrics(String version, String node, EpochClock clock) {
         scope = InstrumentationScopeInfo.builder("org.taskclock")
                 .setVersion(version)
                 .setSchemaUrl(Metric.SCHEMA_URL)
                 .build();
-        host = hostName();
+        host = node == null ? hostName() : node;
         this.clock = clock;
     }
 
@@ -69,7 +71,8 @@ final class OtlpMetrics {
         attributes = new HashMap<>();
         List<MetricData> all = new ArrayList<>();
         for (JvmSnapshot jvm : jvms) {
-            Resource resource = common.merge(resource(jvm.jvm().labels()));
+            Resource resource =
+                    common.merge(resource(jvm.jvm().labels(), jvm.jvm().workload()));
             long start = clock.epochNanos(jvm.startNanos());
             for (Metric metric : Metric.values()) {
                 List<PointData> points = new ArrayList<>();
@@ -114,7 +117,7 @@ final class OtlpMetrics {
         return (List<T>) points;
     }
 
-    private Resource resource(JvmLabels jvm) {
+    private Resource resource(JvmLabels jvm, Workload workload) {
         AttributesBuilder builder = Attributes.builder()
                 .put("service.name", jvm.service())
                 .put("service.instance.id", host + ":" + jvm.pid())
@@ -124,6 +127,7 @@ final class OtlpMetrics {
         if (!jvm.jdkVersion().isEmpty()) builder.put("process.runtime.version", jvm.jdkVersion());
         if (!jvm.containerId().isEmpty()) builder.put("container.id", jvm.containerId());
         if (!jvm.podUid().isEmpty()) builder.put("k8s.pod.uid", jvm.podUid());
+        workload.attributes().forEach(builder::put);
         return Resource.create(builder.build());
     }
 

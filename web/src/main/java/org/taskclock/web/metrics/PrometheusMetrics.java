@@ -117,9 +117,15 @@ public final class PrometheusMetrics implements MultiCollector {
     private List<MetricSnapshot> others(List<JvmSnapshot> jvms) {
         List<MetricSnapshot> snapshots = new ArrayList<>(OwnMetrics.of(status, fleet.status()));
         List<InfoDataPointSnapshot> points = new ArrayList<>();
-        for (JvmSnapshot jvm : jvms)
-            points.add(new InfoDataPointSnapshot(
-                    Labels.of(JvmLabels.INFO_NAMES, jvm.jvm().labels().infoValues())));
+        for (JvmSnapshot jvm : jvms) {
+            List<String> names = new ArrayList<>(JvmLabels.INFO_NAMES);
+            List<String> values = new ArrayList<>(jvm.jvm().labels().infoValues());
+            jvm.jvm().workload().attributes().forEach((name, value) -> {
+                names.add(name(name));
+                values.add(value);
+            });
+            points.add(new InfoDataPointSnapshot(Labels.of(names, values)));
+        }
         if (!points.isEmpty()) snapshots.add(new InfoSnapshot(INFO, points));
         return snapshots;
     }

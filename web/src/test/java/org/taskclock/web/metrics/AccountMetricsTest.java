@@ -103,7 +103,7 @@ class AccountMetricsTest {
                     .count();
             long series = text.lines().filter(line -> !line.startsWith("#")).count() - own;
             assertThat(status.series).isEqualTo((int) series);
-            checkOtlp(new OtlpMetrics("test", new EpochClock()).of(fleet.read(), Resource.empty()));
+            checkOtlp(new OtlpMetrics("test", null, new EpochClock()).of(fleet.read(), Resource.empty()));
             ExpositionFormats formats = ExpositionFormats.init();
             checkText(fleet, formats.getPrometheusTextFormatWriter());
             checkText(fleet, formats.getOpenMetricsTextFormatWriter());
