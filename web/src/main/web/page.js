@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {ApiError, get, onUnauthorized, query, send} from './api.js';
+import {ApiError, get, onUnauthorized, post, query, send} from './api.js';
 import {setColumns} from './columns.js';
 import {login, openDialog} from './dialogs.js';
 import {byId, clean, el, setText} from './dom.js';
@@ -40,6 +40,10 @@ export class Page {
     showScheme();
     byId('help').addEventListener('click', openHelp);
     byId('share').addEventListener('click', () => this.share());
+    byId('logout').addEventListener('click', async () => {
+      await post('api/logout');
+      location.reload();
+    });
     addEventListener('hashchange', () => this.route());
     addEventListener('keydown', event => handleKey(event, this));
     this.acceptFiles();
@@ -64,9 +68,12 @@ export class Page {
       this.info = info;
       this.clockOffset = info.now - (before + Date.now()) / 2;
       setText(byId('host'), info.host);
+      byId('logout').hidden = !info.user;
+      byId('logout').title = info.user || '';
       const {history} = info;
       setText(byId('about'), `TaskClock ${info.version}${history?.since ? `; history since ${moment(history.since)}, ${bytes(history.bytes)}B` : ''}`);
       this.problem('history', history?.problem ? `The history has a problem: ${history.problem} Live figures are not affected.` : '');
+      this.problem('webhooks', info.webhooks || '');
       return true;
     } catch (e) {
       if (e instanceof ApiError && e.status !== 401 && !this.info) this.problem('server', e.message);

@@ -60,7 +60,7 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "HOST:PORT",
             defaultValue = "127.0.0.1:10077",
             description = "Address to listen on (default: ${DEFAULT-VALUE}). Without HOST, all interfaces; addresses"
-                    + " other than loopback need --token-file or client certificates.")
+                    + " other than loopback need --token-file, --oidc-issuer, or client certificates.")
     private String listen;
 
     @Option(
@@ -87,6 +87,9 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--token-file", paramLabel = "FILE", description = "File with a token that every request needs.")
     private Path tokenFile;
+
+    @Mixin
+    private LoginOptions login;
 
     @Option(
             names = "--web.config.file",
@@ -131,6 +134,9 @@ final class ServeCommand implements Callable<Integer> {
                             + " limits what this costs each JVM, in percent of one core, from 0.1%% to 5%%. Uses async-profiler"
                             + " if it is installed, otherwise Flight Recorder.")
     private Double profile;
+
+    @Mixin
+    private WebhookOptions webhooks;
 
     @Option(
             names = "--service",
@@ -188,7 +194,7 @@ final class ServeCommand implements Callable<Integer> {
         System.err.println("taskclock: serve: " + CellFormat.sanitize(message));
     }
 
-    private ServerOptions options() throws CommandException {
+    private ServerOptions options() throws CommandException, WebException {
         String attaching = allowActions ? "--allow-actions" : evidence ? "--evidence" : "--profile";
         if (noAttach && (allowActions || evidence || profile != null))
             throw new CommandException(Main.USAGE, attaching + ": cannot be combined with --no-attach");
@@ -207,9 +213,11 @@ final class ServeCommand implements Callable<Integer> {
                 dataDirectory(),
                 historyOptions(),
                 tokenFile,
+                login.options(),
                 allowActions,
                 evidence,
                 profile == null ? 0 : profile,
+                webhooks.targets(ServeCommand::log),
                 allowedHosts,
                 externalUrl,
                 ServeCommand::writeBundle,

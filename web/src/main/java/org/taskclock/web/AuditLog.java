@@ -23,6 +23,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.AccessHandler;
 import org.taskclock.web.http.Call;
+import org.taskclock.web.http.Login;
 
 /**
  * Writes a line for each request that changes something or reads stacks. Requests of clients that may not do that are
@@ -94,7 +95,7 @@ final class AuditLog {
         boolean isJvm = jvm.matches();
         json.beginObject();
         json.name("time").value(clock.instant().toString());
-        json.name("action").value(isJvm ? jvm.group(3) : limited(path.substring(path.lastIndexOf('/') + 1)));
+        json.name("action").value(isJvm ? jvm.group(3) : action(path));
         json.name("status").value(status);
         Object reason = request.getAttribute(Call.REASON);
         if (reason != null) json.name("reason").value(limited(reason.toString()));
@@ -107,6 +108,10 @@ final class AuditLog {
         writeSender(json, request);
         if (omittedBefore > 0) json.name("omitted").value(omittedBefore);
         json.endObject();
+    }
+
+    private static String action(String path) {
+        return path.equals(Login.CALLBACK) ? "login" : limited(path.substring(path.lastIndexOf('/') + 1));
     }
 
     private static void writeSender(JsonWriter json, Request request) throws IOException {

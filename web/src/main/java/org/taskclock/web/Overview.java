@@ -99,6 +99,13 @@ final class Overview {
         return state == null ? start : state.findings.since(finding, start);
     }
 
+    /** Returns the current problems of each running JVM. */
+    synchronized Map<JvmKey, List<DatedFinding>> findings() {
+        Map<JvmKey, List<DatedFinding>> findings = new LinkedHashMap<>();
+        for (JvmState state : jvms.values()) if (state.ended == null) findings.put(state.key, state.findings.current());
+        return findings;
+    }
+
     /** Returns the identity of a running JVM; null if there is none. */
     synchronized JvmKey running(String id) {
         JvmState state = jvms.get(id);

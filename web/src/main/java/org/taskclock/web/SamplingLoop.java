@@ -25,6 +25,7 @@ import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.InternalErrors;
+import org.taskclock.web.webhook.Webhooks;
 
 /** Samples all JVMs at regular intervals, and passes the results to the overview, browsers, and the history. */
 final class SamplingLoop implements AutoCloseable {
@@ -49,6 +50,7 @@ final class SamplingLoop implements AutoCloseable {
     /** Null if there are no continuous profiles. */
     private final ContinuousProfiler profiler;
 
+    private final Webhooks webhooks;
     private final Clock clock;
     private final long intervalNanos;
     private final long refreshNanos;
@@ -80,6 +82,7 @@ final class SamplingLoop implements AutoCloseable {
             HistoryStore history,
             EvidenceTaker evidence,
             ContinuousProfiler profiler,
+            Webhooks webhooks,
             ServerOptions options,
             Consumer<String> log) {
         this.fleet = fleet;
@@ -90,6 +93,7 @@ final class SamplingLoop implements AutoCloseable {
         this.history = history;
         this.evidence = evidence;
         this.profiler = profiler;
+        this.webhooks = webhooks;
         clock = options.clock();
         intervalNanos = options.exporter().interval().toNanos();
         refreshNanos = options.exporter().refresh().toNanos();
@@ -173,6 +177,7 @@ final class SamplingLoop implements AutoCloseable {
                 evidence.begin(new EvidenceTaker.Jvm(jvm.id(), jvm.pid(), jvm.service()), begun.finding());
             }
         }
+        webhooks.update(overview.findings(), now);
         if (!channel.isEmpty()) channel.send("jvms", overview.json());
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpCookie;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
@@ -21,6 +22,7 @@ import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.ExternalUrl;
 import org.taskclock.web.http.HostNames;
 import org.taskclock.web.http.ListenAddress;
+import org.taskclock.web.http.Login;
 import org.taskclock.web.http.Routes;
 import org.taskclock.web.http.Token;
 import org.taskclock.web.http.WebConfig;
@@ -31,6 +33,7 @@ import org.taskclock.web.metrics.ExporterStatus;
 import org.taskclock.web.metrics.MetricsEndpoint;
 import org.taskclock.web.metrics.OtlpPusher;
 import org.taskclock.web.metrics.PrometheusMetrics;
+import org.taskclock.web.webhook.Webhooks;
 
 /** Samples all JVMs of this host, records their history, and serves both, from its creation until it is closed. */
 public final class TaskClockServer implements AutoCloseable {
@@ -55,6 +58,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final ProfileApi profileHistory;
     private final RecordingTasks recordings;
     private final AgentWatch agents;
+    private final Webhooks webhooks;
     private final SamplingLoop loop;
     private final MetricsEndpoint metrics;
 
@@ -62,6 +66,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final OtlpPusher pusher;
 
     private final Token token;
+    private final Login login;
     private final ExternalUrl external;
     private final Routes routes;
     private final WebServer web;
@@ -118,6 +123,7 @@ public final class TaskClockServer implements AutoCloseable {
                 ? new ContinuousProfiler(options.profilePercent() / 100, options.clock(), store::add, log)
                 : null;
         profileHistory = new ProfileApi(store, history, limits.budget());
+        webhooks = new Webhooks(options.webhooks(), this::page, log);
         loop = new SamplingLoop(
                 fleet,
                 keys,
@@ -127,11 +133,13 @@ public final class TaskClockServer implements AutoCloseable {
                 store,
                 options.keepsEvidence() ? evidence : null,
                 profiler,
+                webhooks,
                 options,
                 log);
+        AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
+        login = options.oidc() == null ? null : new Login(options.oidc(), external, options.clock(), audit::watch, log);
         routes = new Routes(log);
         addRoutes();
-        AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
         web = serve(log, audit, limits.receiveMillis());
         // The page is available immediately. Opening the history and reading the names of threads takes longer.
         store.start();
@@ -147,24 +155,26 @@ public final class TaskClockServer implements AutoCloseable {
         WebSecurity security =
                 new WebSecurity(options.exporter().webConfig(), config -> checkExposure(address, config), log);
         HostNames hosts = new HostNames(address.host(), options.allowedHosts(), external);
-        Access access = new Access(security, token, hosts, audit::watch);
+        Access access = new Access(security, token, login, hosts, audit::watch);
         return new WebServer(address, access, PageFiles.after(routes), receiveMillis);
     }
 
     private void checkExposure(ListenAddress address, WebConfig config) throws WebException {
-        if (!address.isLoopback() && token == null && !config.requiresClientCertificate())
+        if (!address.isLoopback() && token == null && login == null && !config.requiresClientCertificate())
             throw new WebException("--listen " + address.text() + ": is reachable from the network: add --token-file"
-                    + " FILE, or require client certificates with --web.config.file");
+                    + " FILE or --oidc-issuer URL, or require client certificates with --web.config.file");
     }
 
     private void addRoutes() {
         routes.add("GET", AccessHandler.HEALTHY, call -> call.text(200, "TaskClock is healthy.\n"));
         routes.add("GET", "/-/ready", this::sendReadiness);
         routes.add("GET", "/metrics", metrics);
+        routes.add("GET", AccessHandler.LOGIN, call -> call.json(this::writeLogins));
         routes.add("POST", AccessHandler.LOGIN, this::login);
+        Login.addRoutes(routes, login);
         routes.add("GET", "/api/", call -> call.send(200, Call.HTML, ApiDescription.page()));
         routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.json()));
-        routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
+        routes.add("GET", "/api/info", call -> call.json(json -> writeInfo(json, call.request)));
         routes.add("GET", "/api/live", channel::add);
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
         addRequests(routes, history, opened, actions, recordings, profiling, profiles, marks);
@@ -176,7 +186,10 @@ public final class TaskClockServer implements AutoCloseable {
         String problem = loop.problem(System.nanoTime());
         if (problem == null && store.status().problem() != null)
             problem = "history: " + store.status().problem();
-        String text = problem == null ? "TaskClock is ready.\n" : "TaskClock is not ready: " + problem + "\n";
+        // Not a reason to be restarted, or to get no requests.
+        String undelivered = webhooks.problem() == null ? "" : webhooks.problem() + "\n";
+        String text =
+                problem == null ? "TaskClock is ready.\n" + undelivered : "TaskClock is not ready: " + problem + "\n";
         call.text(problem == null ? 200 : 503, text);
     }
 
@@ -217,15 +230,25 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("POST", "/api/marks", marks::add);
     }
 
-    private void writeInfo(JsonWriter json) throws IOException {
+    /** Writes how a client can log in. */
+    private void writeLogins(JsonWriter json) throws IOException {
+        json.beginObject();
+        json.name("token").value(token != null);
+        json.name("provider").value(login == null ? null : login.provider());
+        json.endObject();
+    }
+
+    private void writeInfo(JsonWriter json, Request request) throws IOException {
         json.beginObject();
         json.name("version").value(options.exporter().version());
         json.name("host").value(keys.host());
         json.name("processors").value(fleet.processors());
-        json.name("actions").value(options.allowsActions());
+        json.name("actions").value(options.allowsActions() && AccessHandler.mayAct(request));
+        json.name("user").value(AccessHandler.loggedIn(request));
         json.name("profiles").value(profiler != null);
         json.name("now").value(options.clock().millis());
         json.name("started").value(started);
+        json.name("webhooks").value(webhooks.problem());
         history.writeStatus(json.name("history"));
         IntervalJson.writeColumns(json.name("columns"));
         json.endObject();
@@ -259,6 +282,11 @@ public final class TaskClockServer implements AutoCloseable {
         return web.url();
     }
 
+    /** Returns the address of the page for people. */
+    private String page() {
+        return external == null ? web.url() : external.origin() + external.prefix() + "/";
+    }
+
     /** Stops serving, and writes the remaining history. */
     @Override
     public void close() {
@@ -271,6 +299,7 @@ public final class TaskClockServer implements AutoCloseable {
         evidence.close();
         opened.close();
         loop.close();
+        webhooks.close();
         if (profiler != null) profiler.close();
         store.close();
         if (pusher != null) pusher.close();

@@ -113,6 +113,10 @@ final class ApiTest {
                             ? true
                             : null);
             check("POST", "/api/login", 400, "/api/login", "{\"token\":\"x\"}");
+            check("GET", "/api/login", 200, "/api/login", null);
+            check("GET", "/api/login/start", 404, "/api/login/start", null);
+            check("GET", "/api/login/callback", 404, "/api/login/callback", null);
+            check("POST", "/api/logout", 404, "/api/logout", "{}");
             check("GET", "/api/jvms", 200, "/api/jvms", null);
             check("GET", "/api/jvms", 400, "/api/jvms?from=x", null);
             check("POST", "/api/marks", 201, "/api/marks", "{\"text\":\"deployed\",\"kind\":\"deployment\"}");

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,6 +17,7 @@ import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.testing.LoadJvm;
 import org.taskclock.web.http.EventChannel;
+import org.taskclock.web.webhook.Webhooks;
 
 /** Errors neither end a loop nor leave a request without an answer, and the server says that it has a problem. */
 final class HealthTest {
@@ -134,6 +136,7 @@ final class HealthTest {
                         store,
                         null,
                         null,
+                        new Webhooks(List.of(), () -> "", line -> {}),
                         options,
                         line -> {})) {
             assertThat(loop.problem(System.nanoTime())).isEqualTo("JVMs are being read for the first time");

@@ -23,8 +23,10 @@ import java.util.concurrent.TimeUnit;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
+import org.taskclock.web.http.OidcOptions;
 import org.taskclock.web.http.WebException;
 import org.taskclock.web.metrics.ExporterOptions;
+import org.taskclock.web.webhook.WebhookTarget;
 
 /** A server on a free port, with a client. */
 final class TestServer implements AutoCloseable {
@@ -39,11 +41,13 @@ final class TestServer implements AutoCloseable {
     static final class Settings {
         String listen = "127.0.0.1:0";
         Path tokenFile;
+        OidcOptions oidc;
         Path webConfig;
         HttpClient client = HttpClient.newHttpClient();
         boolean allowsActions;
         boolean keepsEvidence;
         double profilePercent;
+        List<WebhookTarget> webhooks = List.of();
         List<String> allowedHosts = List.of();
         String externalUrl;
         boolean attaches = true;
@@ -73,9 +77,11 @@ final class TestServer implements AutoCloseable {
                 data,
                 HistoryOptions.DEFAULT,
                 settings.tokenFile,
+                settings.oidc,
                 settings.allowsActions,
                 settings.keepsEvidence,
                 settings.profilePercent,
+                settings.webhooks,
                 settings.allowedHosts,
                 settings.externalUrl,
                 settings.bundles,

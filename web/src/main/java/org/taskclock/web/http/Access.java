@@ -11,10 +11,17 @@ import org.eclipse.jetty.server.Response;
  *
  * @param security TLS and passwords
  * @param token null if none is needed
+ * @param login at an identity provider; null if there is none
  * @param hosts the names of this host
  * @param audit sees each request that may change something, and its response
  */
-public record Access(WebSecurity security, Token token, HostNames hosts, BiConsumer<Request, Response> audit) {
+public record Access(
+        WebSecurity security, Token token, Login login, HostNames hosts, BiConsumer<Request, Response> audit) {
+    /** Without an identity provider. */
+    public Access(WebSecurity security, Token token, HostNames hosts, BiConsumer<Request, Response> audit) {
+        this(security, token, null, hosts, audit);
+    }
+
     /** Anyone who has a password or a certificate, if the web configuration file demands one. */
     public static Access of(WebSecurity security) {
         return new Access(security, null, HostNames.ANY, (request, response) -> {});

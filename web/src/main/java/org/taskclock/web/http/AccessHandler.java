@@ -23,6 +23,12 @@ public final class AccessHandler extends Handler.Wrapper {
     /** The request attribute with the user who sent the request. */
     public static final String USER = "taskclock.user";
 
+    /** Precedes the names of users of an identity provider. */
+    static final String OIDC = "oidc:";
+
+    /** The request attribute of users who may only read. */
+    private static final String READ_ONLY = "taskclock.readOnly";
+
     private static final String BEARER = "Bearer ";
 
     /** Cannot be a user name, because it contains a colon, which separates the name from the password. */
@@ -59,19 +65,49 @@ public final class AccessHandler extends Handler.Wrapper {
         if (request.getMethod().equals("POST")) access.audit().accept(request, response);
         if (!isFromHere(call)) return true;
         boolean hasPasswords = access.security().hasUsers();
-        if (!isOpen(request, hasPasswords) && !isAuthorized(request, hasPasswords)) {
+        boolean isAuthorized;
+        try {
+            isAuthorized = isOpen(request, hasPasswords) || isAuthorized(request, hasPasswords);
+        } catch (ApiException e) {
+            call.error(e.status, e.getMessage());
+            return true;
+        }
+        if (!isAuthorized) {
             response.getHeaders()
                     .put(
                             HttpHeader.WWW_AUTHENTICATE,
-                            !hasPasswords ? "Bearer" : "Basic realm=\"taskclock\", charset=\"UTF-8\"");
+                            !hasPasswords || access.login() != null
+                                    ? "Bearer"
+                                    : "Basic realm=\"taskclock\", charset=\"UTF-8\"");
             call.error(
                     401,
-                    access.token() == null
-                            ? "a password is needed: send the header Authorization: Basic ..."
-                            : "a token is needed: send the header Authorization: Bearer TOKEN, or log in on the page");
+                    access.login() != null
+                            ? "log in on the page, or send the header Authorization: Bearer TOKEN"
+                            : access.token() == null
+                                    ? "a password is needed: send the header Authorization: Basic ..."
+                                    : "a token is needed: send the header Authorization: Bearer TOKEN, or log in on the page");
+            return true;
+        }
+        if (request.getMethod().equals("POST") && !mayAct(request) && !isForReaders(request)) {
+            call.error(403, "you may only read: actions need the role that --oidc-act-role names");
             return true;
         }
         return super.handle(request, response, callback);
+    }
+
+    /** Returns whether the user who sent the request may perform actions, if the server allows them. */
+    public static boolean mayAct(Request request) {
+        return request.getAttribute(READ_ONLY) == null;
+    }
+
+    /** Returns the user of the identity provider who sent the request; null if it was not sent by one. */
+    public static String loggedIn(Request request) {
+        return request.getAttribute(USER) instanceof String user && user.startsWith(OIDC) ? user : null;
+    }
+
+    private static boolean isForReaders(Request request) {
+        String path = Request.getPathInContext(request);
+        return path.equals(OPENED) || path.equals(LOGIN) || path.equals(Login.LOGOUT);
     }
 
     private boolean isFromHere(Call call) {
@@ -97,25 +133,38 @@ public final class AccessHandler extends Handler.Wrapper {
 
     /** Returns whether the path shows nothing about the host. */
     private boolean isOpen(Request request, boolean hasPasswords) {
-        if (access.token() == null && !hasPasswords) return true;
-        if (access.token() == null) return false;
+        if (access.token() == null && access.login() == null) return !hasPasswords;
         String path = Request.getPathInContext(request);
-        return path.equals(HEALTHY) || path.equals(LOGIN) || isStatic(request);
+        return path.equals(HEALTHY)
+                || path.equals(LOGIN)
+                || (access.login() != null && Login.isOpen(path))
+                || isStatic(request);
     }
 
-    private boolean isAuthorized(Request request, boolean hasPasswords) {
+    private boolean isAuthorized(Request request, boolean hasPasswords) throws ApiException {
         String header = request.getHeaders().get(HttpHeader.AUTHORIZATION);
         String user = header == null || !hasPasswords ? null : access.security().verify(header);
-        if (user == null && hasToken(request, header)) user = TOKEN_USER;
+        String bearer = bearer(header);
+        if (user == null && hasToken(request, bearer)) user = TOKEN_USER;
+        if (user == null && access.login() != null) {
+            LoginUser found = access.login().user(request, bearer);
+            if (found != null) user = found.name();
+            if (found != null && !found.mayAct()) request.setAttribute(READ_ONLY, true);
+        }
         request.setAttribute(USER, user);
         return user != null;
     }
 
-    private boolean hasToken(Request request, String header) {
+    private static String bearer(String header) {
+        return header != null && header.regionMatches(true, 0, BEARER, 0, BEARER.length())
+                ? header.substring(BEARER.length()).strip()
+                : null;
+    }
+
+    private boolean hasToken(Request request, String bearer) {
         Token token = access.token();
         if (token == null) return false;
-        if (header != null && header.regionMatches(true, 0, BEARER, 0, BEARER.length()))
-            return token.matches(header.substring(BEARER.length()).strip());
+        if (bearer != null) return token.matches(bearer);
         for (HttpCookie cookie : Request.getCookies(request))
             if (cookie.getName().equals(COOKIE) && token.matchesCookie(cookie.getValue())) return true;
         return false;

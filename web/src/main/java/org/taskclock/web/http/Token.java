@@ -2,16 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.web.http;
 
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.HexFormat;
-import java.util.Set;
 import java.util.function.Consumer;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -20,12 +15,6 @@ import javax.crypto.spec.SecretKeySpec;
 public final class Token {
     private static final int MIN_LENGTH = 16;
     private static final String ALGORITHM = "HmacSHA256";
-
-    private static final Set<PosixFilePermission> FOR_OTHERS = Set.of(
-            PosixFilePermission.GROUP_READ,
-            PosixFilePermission.GROUP_WRITE,
-            PosixFilePermission.OTHERS_READ,
-            PosixFilePermission.OTHERS_WRITE);
 
     private final byte[] token;
 
@@ -45,24 +34,11 @@ public final class Token {
 
     /** Reads the first line of a file. */
     public static Token read(Path file, Consumer<String> log) throws WebException {
-        String text;
-        try {
-            text = Files.readString(file).strip();
-        } catch (NoSuchFileException e) {
-            throw new WebException("--token-file " + file + ": no such file: create it with a random token, such as"
-                    + " the output of openssl rand -hex 32");
-        } catch (IOException e) {
-            throw new WebException("--token-file " + file + ": cannot be read: " + e.getMessage());
-        }
+        String remedy = "create it with a random token, such as the output of openssl rand -hex 32";
+        String text = SecretFile.read("--token-file", file, remedy, log);
         if (text.length() < MIN_LENGTH || text.contains("\n"))
             throw new WebException("--token-file " + file + ": must be one line of at least " + MIN_LENGTH
                     + " characters, such as the output of openssl rand -hex 32");
-        try {
-            if (Files.getPosixFilePermissions(file).stream().anyMatch(FOR_OTHERS::contains))
-                log.accept("--token-file " + file + ": other users can read it: run chmod 600 " + file);
-        } catch (IOException | UnsupportedOperationException e) {
-            // The file system has no permissions.
-        }
         return new Token(text);
     }
 

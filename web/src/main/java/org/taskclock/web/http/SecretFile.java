@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web.http;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** Reads files with secrets, and warns if other users can read them, too. */
+public final class SecretFile {
+    private static final Set<PosixFilePermission> FOR_OTHERS = Set.of(
+            PosixFilePermission.GROUP_READ,
+            PosixFilePermission.GROUP_WRITE,
+            PosixFilePermission.OTHERS_READ,
+            PosixFilePermission.OTHERS_WRITE);
+
+    private SecretFile() {}
+
+    /**
+     * Returns the text of a file without the white space around it.
+     *
+     * @param option the option that names the file, for messages
+     * @param remedy what to do if the file does not exist
+     */
+    public static String read(String option, Path file, String remedy, Consumer<String> log) throws WebException {
+        String name = option + " " + file + ": ";
+        String text;
+        try {
+            text = Files.readString(file).strip();
+        } catch (IOException e) {
+            String reason = WebConfig.describe(e);
+            throw new WebException(name + (Files.exists(file) ? "cannot be read: " + reason : reason + ": " + remedy));
+        }
+        try {
+            if (Files.getPosixFilePermissions(file).stream().anyMatch(FOR_OTHERS::contains))
+                log.accept(name + "other users can read it: run chmod 600 " + file);
+        } catch (IOException | UnsupportedOperationException e) {
+            // The file system has no permissions.
+        }
+        return text;
+    }
+}

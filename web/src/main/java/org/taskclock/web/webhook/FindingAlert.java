@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web.webhook;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.finding.Alert;
+import org.taskclock.monitor.finding.DatedFinding;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKind;
+
+/**
+ * A finding as an alert.
+ *
+ * @param end when it ended; null while it lasts
+ */
+record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end) {
+    private static final String RUNBOOK = "https://github.com/taskclock/taskclock/blob/main/docs/alerts.md#";
+
+    /** Programs choose the names in the texts. */
+    private static final int MAX_TEXT = 1_000;
+
+    /** Returns what identifies the finding among those of all JVMs. */
+    static String key(JvmKey jvm, Finding finding) {
+        return jvm.id() + " " + DatedFinding.key(finding);
+    }
+
+    String key() {
+        return key(jvm, finding());
+    }
+
+    Finding finding() {
+        return dated.finding();
+    }
+
+    Instant start() {
+        return dated.since();
+    }
+
+    boolean isFiring() {
+        return end == null;
+    }
+
+    /** Returns the labels, which do not change while the finding lasts. */
+    Map<String, String> labels() {
+        Map<String, String> labels = new TreeMap<>(groupLabels(jvm));
+        FindingKind kind = finding().kind();
+        List<Alert> alerts = kind.alerts();
+        labels.put(
+                "alertname", alerts.isEmpty() ? name(kind.id()) : alerts.get(0).name());
+        labels.put("severity", alerts.isEmpty() ? "warning" : severity(alerts.get(0)));
+        labels.put("finding", kind.id());
+        String subject = finding().subject();
+        if (!subject.isEmpty()) labels.put(finding().tid() == 0 ? "pool" : "thread", limited(subject));
+        return labels;
+    }
+
+    /** Returns the labels of all findings of a JVM. */
+    static Map<String, String> groupLabels(JvmKey jvm) {
+        return Map.of(
+                "instance", jvm.host(),
+                "jvm", jvm.id(),
+                "pid", Long.toString(jvm.pid()),
+                "service", limited(jvm.service()));
+    }
+
+    private static String severity(Alert alert) {
+        return alert.severity().name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the name of an alert that Prometheus does not raise, such as TaskClockLockConvoy. */
+    private static String name(String id) {
+        StringBuilder name = new StringBuilder("TaskClock");
+        for (String word : id.split("-", -1))
+            name.append(word.substring(0, 1).toUpperCase(Locale.ROOT)).append(word.substring(1));
+        return name.toString();
+    }
+
+    Map<String, String> annotations() {
+        Map<String, String> annotations = new TreeMap<>();
+        annotations.put("summary", summary());
+        String evidence = finding().evidence().stream().limit(10).collect(Collectors.joining("\n"));
+        FindingKind kind = finding().kind();
+        annotations.put("description", limited(evidence.isEmpty() ? kind.meaning() : evidence));
+        if (!kind.action().isEmpty()) annotations.put("action", kind.action());
+        annotations.put("runbook_url", runbook());
+        return annotations;
+    }
+
+    String summary() {
+        return limited(finding().text());
+    }
+
+    String runbook() {
+        return RUNBOOK + finding().kind().id();
+    }
+
+    /** Returns the address of the second in which it began. */
+    String link(String page) {
+        return page + "#/jvm/" + jvm.id() + "?from=" + (start().toEpochMilli() - 120_000) + "&to="
+                + (start().toEpochMilli() + 180_000) + "&begin=" + start().toEpochMilli();
+    }
+
+    /** Returns what receivers recognize an alert by. */
+    String fingerprint() {
+        byte[] labels = labels().toString().getBytes(StandardCharsets.UTF_8);
+        return UUID.nameUUIDFromBytes(labels).toString().replace("-", "").substring(0, 16);
+    }
+
+    private static String limited(String text) {
+        return text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT) + "...";
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web.webhook;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.finding.DatedFinding;
+
+/** Sends the findings of all JVMs to receivers. */
+public final class Webhooks implements AutoCloseable {
+    private final FindingAlerts alerts = new FindingAlerts();
+    private final List<WebhookSender> senders;
+
+    /**
+     * Starts sending.
+     *
+     * @param page the address of the page, for links
+     * @param log receives one line when a receiver cannot be reached
+     */
+    public Webhooks(List<WebhookTarget> targets, Supplier<String> page, Consumer<String> log) {
+        this(targets, page, WebhookSender.Pace.DEFAULT, log);
+    }
+
+    Webhooks(List<WebhookTarget> targets, Supplier<String> page, WebhookSender.Pace pace, Consumer<String> log) {
+        senders = targets.stream()
+                .map(target -> new WebhookSender(target, page, pace, log))
+                .toList();
+        senders.forEach(WebhookSender::start);
+    }
+
+    /**
+     * Adds the findings of this moment. Called by one thread. Never waits for a receiver.
+     *
+     * @param running the JVMs that have not ended, with their findings
+     */
+    public void update(Map<JvmKey, List<DatedFinding>> running, Instant now) {
+        if (senders.isEmpty()) return;
+        List<FindingAlert> changed = alerts.update(running, now);
+        senders.forEach(sender -> sender.add(changed));
+    }
+
+    /** Returns why findings do not reach a receiver; null if they reach all. */
+    public String problem() {
+        String problems = senders.stream()
+                .map(WebhookSender::problem)
+                .filter(Objects::nonNull)
+                .collect(Collectors.joining("; "));
+        return problems.isEmpty() ? null : problems;
+    }
+
+    @Override
+    public void close() {
+        senders.forEach(WebhookSender::close);
+    }
+}
