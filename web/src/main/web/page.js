@@ -8,6 +8,7 @@ import {login, openDialog} from './dialogs.js';
 import {byId, clean, el, setText} from './dom.js';
 import {bytes, clock, moment} from './format.js';
 import {showProfile} from './flame.js';
+import {FleetView} from './fleet.js';
 import {openHelp, handleKey} from './keys.js';
 import {JvmView} from './jvm.js';
 import {Overview} from './overview.js';
@@ -24,7 +25,7 @@ export class Page {
     /** @type {import('./types.js').Info|null} */
     this.info = null;
     this.clockOffset = 0;
-    /** @type {Overview|JvmView|null} */
+    /** @type {Overview|JvmView|FleetView|null} */
     this.view = null;
     this.viewKey = '';
     this.host = byId('view');
@@ -60,7 +61,7 @@ export class Page {
   async loadInfo() {
     try {
       const before = Date.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
-      setColumns(info.columns);
+      if (info.columns) setColumns(info.columns);
       this.info = info;
       this.clockOffset = info.now - (before + Date.now()) / 2;
       setText(byId('host'), info.host);
@@ -89,13 +90,14 @@ export class Page {
     const state = readState(), key = `${state.view} ${state.jvm}`;
     if (!this.info) return;
     if (key === this.viewKey) {
-      if (this.view instanceof JvmView) this.view.update(state);
+      if (this.view && 'update' in this.view) this.view.update(state);
       return;
     }
     this.view?.close();
     this.connected(null);
     this.viewKey = key;
-    this.view = state.view === 'jvm' ? new JvmView(this.host, this, state.jvm) : new Overview(this.host, this);
+    this.view = this.info.fleet ? new FleetView(this.host, this)
+      : state.view === 'jvm' ? new JvmView(this.host, this, state.jvm) : new Overview(this.host, this);
     scrollTo(0, 0);
   }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import com.google.gson.JsonElement;
+import java.io.IOException;
+import org.eclipse.jetty.http.HttpCookie;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Response;
+import org.taskclock.web.http.AccessHandler;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.ExternalUrl;
+import org.taskclock.web.http.Token;
+
+/**
+ * The login of a browser with the token.
+ *
+ * @param token null if none is needed
+ * @param external null if browsers reach this server directly
+ */
+record TokenLogin(Token token, ExternalUrl external) {
+    /** Gives a browser that knows the token a cookie. */
+    void login(Call call) throws ApiException, IOException {
+        JsonElement sent = call.body().get("token");
+        if (token == null) throw ApiException.badRequest("no token is needed");
+        if (sent == null || !sent.isJsonPrimitive() || !token.matches(sent.getAsString()))
+            throw new ApiException(401, "wrong token");
+        boolean isExternal =
+                external != null && external.isOrigin(call.request.getHeaders().get(HttpHeader.ORIGIN));
+        HttpCookie cookie = HttpCookie.build(AccessHandler.COOKIE, token.cookie())
+                .path(isExternal ? external.prefix() + "/" : "/")
+                .httpOnly(true)
+                .secure(isExternal ? external.isSecure() : call.request.isSecure())
+                .sameSite(HttpCookie.SameSite.STRICT)
+                .build();
+        Response.addCookie(call.response, cookie);
+        call.json(json -> json.beginObject().endObject());
+    }
+}
