@@ -89,7 +89,7 @@ public final class RecordedFleet {
         if (service % 7 == 0) constant("service:taskclock_jvm_outliers:count", labels, from, 2);
         long deployed = from + (to - from) * service / services;
         for (int version = 1; version <= 2; version++) {
-            String own = labels + ",version=\"1." + version + "\"";
+            String own = labels + ",service_version=\"1." + version + "\"";
             long first = version == 1 ? from : deployed;
             rate("service_version:taskclock_process_cpu_time_seconds:rate5m", own, first);
             constant("service_version:taskclock_jvms:count", own, first, JVMS_PER_SERVICE / 2);
@@ -99,21 +99,21 @@ public final class RecordedFleet {
     private void writeJvm(String labels, int jvm, int jvms, int service) {
         // JVMs of a service are on different hosts.
         int hosts = jvms / JVMS_PER_HOST;
-        String own = labels + ",instance=\"" + instance(jvm % hosts) + "\",jvm=\"" + (1_000 + jvm) + "-a1b2c3-d4e5\"";
+        String own = labels + ",instance=\"" + instance(jvm % hosts) + "\",jvm=\"service-" + service + "-" + (1_000 + jvm) + "\"";
         rate("jvm:taskclock_process_cpu_time_seconds:rate5m", own);
-        String info = own + ",version=\"1." + (1 + jvm % 2) + "\",pid=\"" + (1_000 + jvm) + "\",container_id=\""
+        String info = own + ",service_version=\"1." + (1 + jvm % 2) + "\",pid=\"" + (1_000 + jvm) + "\",container_id=\""
                 + Long.toHexString(jvm * 2_654_435_761L) + "\"";
         constant("taskclock_jvm_info", info, from, 1);
         if (jvm % JVMS_PER_FINDING == 0)
             constant(
                     "jvm_finding:taskclock_finding_start_time_seconds:active",
-                    own + ",kind=\"" + (jvm % 3 == 0 ? "gc" : "yield-storm") + "\"",
+                    own + ",taskclock_finding_kind=\"" + (jvm % 3 == 0 ? "gc" : "yield-storm") + "\"",
                     from,
                     from + service);
     }
 
     private static String instance(int host) {
-        return "node-" + host + ".example.com:9465";
+        return "node-" + host + ".example.com:10077";
     }
 
     private static String pool(int pool, int service) {

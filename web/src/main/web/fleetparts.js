@@ -41,10 +41,10 @@ export class FleetFindings {
 
   /** @param {FleetFinding} finding @param {number} now */
   line({kind, since, active, labels, url}, now) {
-    const href = hostAddress(url, labels.jvm || '', {begin: since, range: presetFor(since, now)});
+    const href = hostAddress(url, labels, {begin: since, range: presetFor(since, now)});
     return el('a', {class: 'finding-line', href},
       el('b', {class: 'kind', text: kind}), el('span', {class: 'where', text: labels.service || '(no name)'}),
-      el('span', {class: 'what', text: [labels.instance, labels.taskclock_pool_name].filter(Boolean).join(', ')}),
+      el('span', {class: 'what', text: `${labels.instance || ''} ${labels.jvm || ''}`}),
       el('time', {text: `${active ? 'began' : 'ended, began'} at ${moment(since)}`}));
   }
 }

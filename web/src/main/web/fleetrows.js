@@ -58,7 +58,7 @@ export function columnsOf(by, alone, priced) {
 
 /** Returns a name for people. @param {string} by @param {{name: string, labels: import('./types.js').Labels}} row */
 export function displayName(by, {name, labels}) {
-  if (by === 'jvm') return `${labels.instance || ''} ${labels.pid ? 'pid ' + labels.pid : name}`;
+  if (by === 'jvm') return `${labels.instance || ''} ${name}`;
   return name || (by === 'version' ? '(no version)' : '(no name)');
 }
 
@@ -75,11 +75,13 @@ export function changeOf(now, before) {
 }
 
 /** Returns the address of a JVM on the page of its host, or undefined if there is none.
- * @param {string|null} url @param {string} jvm @param {Partial<import('./state.js').State>} [changes] */
-export function hostAddress(url, jvm, changes = {}) {
+ * @param {string|null} url @param {import('./types.js').Labels} labels @param {Partial<import('./state.js').State>} [changes] */
+export function hostAddress(url, labels, changes = {}) {
   // The server has checked it.
   if (!url || !/^https?:\/\//.test(url)) return undefined;
-  return url + (jvm ? jvmAddress(jvm, changes) : '#/');
+  // The label jvm ends with the process id.
+  const pid = labels.pid || /-(\d+)$/.exec(labels.jvm || '')?.[1];
+  return url + (pid ? jvmAddress(pid, changes) : '#/');
 }
 
 /** @param {string} service */
@@ -92,8 +94,8 @@ function hrefOf(by, {name, labels, url}) {
   const {range, from, to, service} = readState();
   if (by === 'service') return serviceAddress(name);
   if (by === 'version' && !service) return serviceAddress(labels.service || '');
-  if (by === 'jvm') return hostAddress(url, name, range === 'fixed' ? {range, from, to} : {});
-  return by === 'host' ? hostAddress(url, '') : undefined;
+  if (by === 'jvm') return hostAddress(url, labels, range === 'fixed' ? {range, from, to} : {});
+  return by === 'host' ? hostAddress(url, {}) : undefined;
 }
 
 /** Returns a row for the table. @param {string} by @param {UsageRow} row @param {number|null} price */
@@ -101,7 +103,7 @@ export function tableRow(by, row, price) {
   const {labels} = row, name = displayName(by, row), pool = lineName(by, row);
   return {
     ...row, key: JSON.stringify([row.name, labels.service, labels.instance, labels.taskclock_pool_kind, labels.taskclock_account_type]),
-    name, pool, tid: 0, user: null, system: null, service: labels.service, version: labels.version, pid: labels.pid,
+    name, pool, tid: 0, user: null, system: null, service: labels.service, version: labels.service_version, pid: labels.pid,
     kind: labels.taskclock_pool_kind || '', type: labels.taskclock_account_type || '',
     change: changeOf(row.cpu, row.weekEarlier), cost: isKnown(row.hours) && price !== null ? Number(row.hours) * price : null,
     href: hrefOf(by, row),

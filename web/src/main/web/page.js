@@ -13,9 +13,10 @@ import {openHelp, handleKey} from './keys.js';
 import {JvmView} from './jvm.js';
 import {Overview} from './overview.js';
 import {nextScheme, onScheme, schemeName} from './palette.js';
-import {openJvm, readState} from './state.js';
+import {addressOf, openJvm, readState} from './state.js';
 
 const INFO_REFRESH = 15_000;
+const DAY = 86_400_000;
 const MAX_NAME = 200;
 const MAX_FILE = 256 * 1024 * 1024;
 
@@ -89,6 +90,10 @@ export class Page {
   route() {
     const state = readState(), key = `${state.view} ${state.jvm}`;
     if (!this.info) return;
+    if (/^\d+$/.test(state.jvm)) {
+      this.findProcess(state);
+      return;
+    }
     if (key === this.viewKey) {
       if (this.view && 'update' in this.view) this.view.update(state);
       return;
@@ -99,6 +104,20 @@ export class Page {
     this.view = this.info.fleet ? new FleetView(this.host, this)
       : state.view === 'jvm' ? new JvmView(this.host, this, state.jvm) : new Overview(this.host, this);
     scrollTo(0, 0);
+  }
+
+  /** Opens a JVM by its process id, which other programs know. @param {import('./state.js').State} state */
+  async findProcess(state) {
+    try {
+      const now = Math.round(this.now());
+      const {jvms} = /** @type {import('./types.js').Jvms} */ (await get(query('api/jvms', {from: now - DAY, to: now})));
+      const [found] = jvms.filter(jvm => String(jvm.pid) === state.jvm)
+        .sort((a, b) => Number(b.ended === null) - Number(a.ended === null) || b.started - a.started);
+      this.problem('process', found ? '' : `No JVM with the process id ${state.jvm} ran on this host in the last 24 hours.`);
+      location.replace(addressOf(found ? {...state, jvm: found.id} : {...state, view: 'overview'}));
+    } catch (e) {
+      this.problem('process', e instanceof Error ? e.message : String(e));
+    }
   }
 
   /** Shows or removes a line above the view. @param {string} name @param {string} text */

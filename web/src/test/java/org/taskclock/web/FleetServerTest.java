@@ -71,7 +71,7 @@ class FleetServerTest {
     private FleetServer server(String url, Path config) throws WebException {
         return new FleetServer(
                 TestServer.options(directory, new TestServer.Settings()),
-                new PrometheusOptions(url, config, "https://{host}:9465/", 0.04),
+                new PrometheusOptions(url, config, "https://{host}:10077/", 0.04),
                 log::add);
     }
 
@@ -120,10 +120,11 @@ class FleetServerTest {
 
     @Test
     void shouldAnswerAsDescribed() throws Exception {
-        prometheus.add("topk", Map.of("service", "orders", "jvm", "j1", "instance", "i", "kind", "gc"), 1);
-        prometheus.add("sum", Map.of("service", "orders", "version", "1"), 1);
-        prometheus.add("min", Map.of("service", "orders", "version", "1"), 1);
-        prometheus.add("min", Map.of("service", "orders", "version", "2"), 2);
+        prometheus.add(
+                "topk", Map.of("service", "orders", "jvm", "j1", "instance", "i", "taskclock_finding_kind", "gc"), 1);
+        prometheus.add("sum", Map.of("service", "orders", "service_version", "1"), 1);
+        prometheus.add("min", Map.of("service", "orders", "service_version", "1"), 1);
+        prometheus.add("min", Map.of("service", "orders", "service_version", "2"), 2);
         JsonNode description = new ObjectMapper().readTree(ApiDescription.fleetJson());
         ParseOptions resolving = new ParseOptions();
         resolving.setResolve(true);
@@ -166,17 +167,19 @@ class FleetServerTest {
         for (int i = 0; i < cpu.length; i++)
             prometheus.add(
                     "topk(1000, sum by (jvm, instance) " + OF_SERVICE + "))",
-                    Map.of("jvm", "j" + i, "instance", "node" + i + ":9465"),
+                    Map.of("jvm", "j" + i, "instance", "node" + i + ":10077"),
                     cpu[i]);
         prometheus.add("median_rate5m", Map.of(), 1.1);
         prometheus.add(
-                "taskclock_jvm_info", Map.of("jvm", "j2", "instance", "node2:9465", "version", "1.3", "pid", "42"), 1);
+                "taskclock_jvm_info",
+                Map.of("jvm", "j2", "instance", "node2:10077", "service_version", "1.3", "pid", "42"),
+                1);
         try (FleetServer server = server(null)) {
             JsonArray rows =
                     json(server, "/api/fleet/usage?service=orders&by=jvm").getAsJsonArray("rows");
             JsonObject outlier = rows.get(0).getAsJsonObject();
             assertThat(outlier.get("outlier").getAsBoolean()).isTrue();
-            assertThat(outlier.get("url").getAsString()).isEqualTo("https://node2:9465/");
+            assertThat(outlier.get("url").getAsString()).isEqualTo("https://node2:10077/");
             assertThat(outlier.getAsJsonObject("labels").get("pid").getAsString())
                     .isEqualTo("42");
             assertThat(rows.get(1).getAsJsonObject().get("outlier").getAsBoolean())
@@ -209,10 +212,11 @@ class FleetServerTest {
     void shouldShowWhatADeploymentChanged() throws Exception {
         double from = 1_700_000_000;
         double deployed = from + 12 * 3_600;
-        String cpu = "sum by (version) (service_version:taskclock_process_cpu_time_seconds:rate5m{service=\"orders\"})";
-        String jvms = "sum by (version) (service_version:taskclock_jvms:count{service=\"orders\"})";
-        Map<String, String> old = Map.of("version", "1.2");
-        Map<String, String> next = Map.of("version", "1.3");
+        String cpu =
+                "sum by (service_version) (service_version:taskclock_process_cpu_time_seconds:rate5m{service=\"orders\"})";
+        String jvms = "sum by (service_version) (service_version:taskclock_jvms:count{service=\"orders\"})";
+        Map<String, String> old = Map.of("service_version", "1.2");
+        Map<String, String> next = Map.of("service_version", "1.3");
         prometheus.add(cpu, old, time -> time < deployed ? 4 : Double.NaN);
         prometheus.add(cpu, next, time -> time < deployed ? Double.NaN : 6);
         prometheus.add(jvms, old, time -> time < deployed ? 2 : Double.NaN);
@@ -235,8 +239,9 @@ class FleetServerTest {
 
     @Test
     void shouldShowWhenFindingsBegan() throws Exception {
-        Map<String, String> running = Map.of("kind", "yield-storm", "jvm", "j1", "instance", "node1:9465");
-        Map<String, String> ended = Map.of("kind", "gc", "jvm", "j2", "instance", "node2:9465");
+        Map<String, String> running =
+                Map.of("taskclock_finding_kind", "yield-storm", "jvm", "j1", "instance", "node1:10077");
+        Map<String, String> ended = Map.of("taskclock_finding_kind", "gc", "jvm", "j2", "instance", "node2:10077");
         prometheus.add("last_over_time(jvm_finding:", running, 1_700_000_000.25);
         prometheus.add("last_over_time(jvm_finding:", ended, 1_700_000_500);
         prometheus.add("topk(200, jvm_finding:", running, 1_700_000_000.25);

@@ -11,7 +11,11 @@ import org.taskclock.web.http.ApiException;
 /** By what the CPU time of a fleet can be shown. */
 enum Dimension {
     SERVICE("service:" + Names.CPU, "service:" + Names.CPU, "service:" + Names.JVMS, "service"),
-    VERSION("service_version:" + Names.CPU, "service_version:" + Names.CPU, "service_version:" + Names.JVMS, "version"),
+    VERSION(
+            "service_version:" + Names.CPU,
+            "service_version:" + Names.CPU,
+            "service_version:" + Names.JVMS,
+            Names.VERSION),
     HOST("instance:" + Names.CPU, "jvm:" + Names.CPU, "instance:" + Names.JVMS, "instance"),
     POOL("pool:" + Names.THREADS, "service_pool:" + Names.THREADS, null, Names.POOL, Names.KIND),
     ACCOUNT("account:" + Names.ACCOUNTS, "service_account:" + Names.ACCOUNTS, null, Names.ACCOUNT, Names.TYPE),
@@ -23,6 +27,7 @@ enum Dimension {
         static final String THREADS = "taskclock_thread_cpu_time_seconds:rate5m";
         static final String ACCOUNTS = "taskclock_account_cpu_time_seconds:rate5m";
         static final String JVMS = "taskclock_jvms:count";
+        static final String VERSION = "service_version";
         static final String POOL = "taskclock_pool_name";
         static final String KIND = "taskclock_pool_kind";
         static final String ACCOUNT = "taskclock_account_name";
@@ -63,7 +68,7 @@ enum Dimension {
 
     /** Returns the labels that tell two rows apart. The same version is another one in another service. */
     List<String> labels(boolean hasService) {
-        return this == VERSION && !hasService ? List.of("version", "service") : labels;
+        return this == VERSION && !hasService ? List.of(labels.get(0), "service") : labels;
     }
 
     /** Returns the recorded metric, without labels. */

@@ -49,7 +49,7 @@ final class FleetFindings {
         json.name("findings").beginArray();
         for (Finding finding : findings) {
             json.beginObject();
-            json.name("kind").value(finding.series.label("kind"));
+            json.name("kind").value(finding.series.label("taskclock_finding_kind"));
             // Seconds with a fraction.
             json.name("since").value(Math.round(finding.series.value() * 1_000));
             json.name("active").value(finding.isActive);

@@ -17,6 +17,7 @@ record FleetQueries(Dimension dimension, String service) {
     static final int MAX_ROWS = 1_000;
 
     static final int MAX_FINDINGS = 200;
+    static final String VERSION = Dimension.VERSION.labels.get(0);
 
     private static final String WEEK_EARLIER = " offset 1w";
     private static final String OUTLIERS = "service:taskclock_jvm_outliers:count";
@@ -141,15 +142,15 @@ record FleetQueries(Dimension dimension, String service) {
 
     /** When each version was first seen in the range, in seconds. */
     String firstSeen(FleetRange range) {
-        return "min by (service, version) (min_over_time(timestamp(" + Dimension.VERSION.jvms + selector() + ")"
+        return "min by (service, " + VERSION + ") (min_over_time(timestamp(" + Dimension.VERSION.jvms + selector() + ")"
                 + range.subquery() + "))";
     }
 
     String versionCpu() {
-        return "sum by (version) (" + Dimension.VERSION.metric(true) + selector() + ")";
+        return "sum by (" + VERSION + ") (" + Dimension.VERSION.metric(true) + selector() + ")";
     }
 
     String versionJvms() {
-        return "sum by (version) (" + Dimension.VERSION.jvms + selector() + ")";
+        return "sum by (" + VERSION + ") (" + Dimension.VERSION.jvms + selector() + ")";
     }
 }

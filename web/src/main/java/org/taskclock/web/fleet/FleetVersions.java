@@ -59,7 +59,15 @@ final class FleetVersions {
             if (series.value() <= earliest.get(service)) continue;
             long first = Math.round(series.value() * 1_000);
             found.add(new Version(
-                    service, series.label("version"), first, -1, true, Double.NaN, Double.NaN, Double.NaN, Double.NaN));
+                    service,
+                    series.label(FleetQueries.VERSION),
+                    first,
+                    -1,
+                    true,
+                    Double.NaN,
+                    Double.NaN,
+                    Double.NaN,
+                    Double.NaN));
         }
         return new FleetVersions(found, List.of(answer));
     }
@@ -99,7 +107,8 @@ final class FleetVersions {
 
     private static Map<String, double[]> values(FleetRange range, Answer answer) {
         Map<String, double[]> values = new HashMap<>();
-        for (Answer.Series series : answer.series()) values.put(series.label("version"), range.values(series));
+        for (Answer.Series series : answer.series())
+            values.put(series.label(FleetQueries.VERSION), range.values(series));
         return values;
     }
 

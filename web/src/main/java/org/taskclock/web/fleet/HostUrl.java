@@ -34,7 +34,7 @@ record HostUrl(String pattern) {
             // Reported below.
         }
         throw new WebException("--host-url " + pattern + ": must be a URL with {host} or {instance}, such as"
-                + " https://{host}:9465/");
+                + " https://{host}:10077/");
     }
 
     private String fill(String host, String instance) {

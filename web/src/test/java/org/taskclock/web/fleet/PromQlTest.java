@@ -27,10 +27,10 @@ class PromQlTest {
 
     @ParameterizedTest
     @CsvSource({
-        "https://{host}:9465/, node7:9100, https://node7:9465/",
-        "https://{host}:9465/, node7, https://node7:9465/",
-        "http://{instance}/, 10.0.0.7:9465, http://10.0.0.7:9465/",
-        "http://{instance}/, '[fe80::1]:9465', 'http://[fe80::1]:9465/'",
+        "https://{host}:10077/, node7:9100, https://node7:10077/",
+        "https://{host}:10077/, node7, https://node7:10077/",
+        "http://{instance}/, 10.0.0.7:10077, http://10.0.0.7:10077/",
+        "http://{instance}/, '[fe80::1]:10077', 'http://[fe80::1]:10077/'",
         "https://watch.example.com/{host}/, node7:1, https://watch.example.com/node7/",
         "http://{instance}/, 'evil/#@other', ",
         "http://{instance}/, 'a b', ",
@@ -43,7 +43,7 @@ class PromQlTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"https://host:9465/", "javascript:alert({host})", "{host}", "http://{host", "ftp://{host}/"})
+            strings = {"https://host:10077/", "javascript:alert({host})", "{host}", "http://{host", "ftp://{host}/"})
     void shouldRejectPatternsThatAreNoUrls(String pattern) {
         assertThatThrownBy(() -> HostUrl.parse(pattern))
                 .isInstanceOf(WebException.class)

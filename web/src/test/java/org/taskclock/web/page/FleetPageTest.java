@@ -76,7 +76,7 @@ class FleetPageTest {
     }
 
     /** A service with three JVMs, of which one uses more than its siblings, and a service with a hostile name. */
-    private void addFleet(String id) {
+    private void addFleet(String jvmLabel) {
         double now = System.currentTimeMillis() / 1_000.0;
         for (String service : new String[] {"orders", HOSTILE}) {
             Map<String, String> labels = Map.of("service", service);
@@ -87,7 +87,8 @@ class FleetPageTest {
         }
         prometheus.add("topk(1000, sum by (service) (service:" + CPU + " offset", Map.of("service", "orders"), 6);
         prometheus.add("taskclock_jvm_outliers:count", Map.of("service", "orders"), 1);
-        for (String[] jvm : new String[][] {{id, "4.2", "11"}, {"7-a-1", "1", "12"}, {"8-b-1", "1", "13"}}) {
+        for (String[] jvm :
+                new String[][] {{jvmLabel, "4.2", "11"}, {"orders-7", "1", "12"}, {"orders-8", "1", "13"}}) {
             Map<String, String> labels = Map.of("jvm", jvm[0], "instance", "127.0.0.1:" + jvm[2]);
             double cpu = Double.parseDouble(jvm[1]);
             prometheus.add("topk(1000, sum by (jvm, instance) (jvm:" + CPU + "{service=\"orders\"}))", labels, cpu);
@@ -97,17 +98,33 @@ class FleetPageTest {
         prometheus.add("median_rate5m", Map.of(), 1);
         prometheus.add(
                 "last_over_time(jvm_finding:",
-                Map.of("kind", "yield-storm", "service", "orders", "jvm", id, "instance", "127.0.0.1:11"),
+                Map.of(
+                        "taskclock_finding_kind",
+                        "yield-storm",
+                        "service",
+                        "orders",
+                        "jvm",
+                        jvmLabel,
+                        "instance",
+                        "127.0.0.1:11"),
                 now - 600);
         prometheus.add(
                 "topk(200, jvm_finding:",
-                Map.of("kind", "yield-storm", "service", "orders", "jvm", id, "instance", "127.0.0.1:11"),
+                Map.of(
+                        "taskclock_finding_kind",
+                        "yield-storm",
+                        "service",
+                        "orders",
+                        "jvm",
+                        jvmLabel,
+                        "instance",
+                        "127.0.0.1:11"),
                 now - 600);
         double hour = now - 3_600;
         for (String metric : new String[] {CPU, "taskclock_jvms:count"}) {
-            String query = "sum by (version) (service_version:" + metric + "{service=\"orders\"}";
-            prometheus.add(query, Map.of("version", "1.2"), time -> time < hour ? 4 : Double.NaN);
-            prometheus.add(query, Map.of("version", HOSTILE), time -> time < hour ? Double.NaN : 6);
+            String query = "sum by (service_version) (service_version:" + metric + "{service=\"orders\"}";
+            prometheus.add(query, Map.of("service_version", "1.2"), time -> time < hour ? 4 : Double.NaN);
+            prometheus.add(query, Map.of("service_version", HOSTILE), time -> time < hour ? Double.NaN : 6);
         }
         prometheus.add("sum(service:" + CPU + "{service=\"orders\"} offset 1w)", Map.of(), 6);
         prometheus.add("sum(service:" + CPU + "{service=\"orders\"})", Map.of(), 12);
@@ -120,7 +137,8 @@ class FleetPageTest {
     void shouldLeadFromTheFleetToAThreadInTwoClicks() throws Exception {
         try (LoadJvm jvm = LoadJvm.start("busy");
                 PageServer host = new PageServer(data.resolve("host"), null)) {
-            addFleet(host.idOf(jvm.pid()));
+            host.idOf(jvm.pid());
+            addFleet("orders-" + jvm.pid());
             try (FleetServer fleet = serve(host.url() + "?from={host}")) {
                 Page page = chromium.page();
                 page.navigate(fleet.url());
@@ -148,7 +166,7 @@ class FleetPageTest {
 
     @Test
     void shouldShowEachDimensionSortAndFilter() throws Exception {
-        addFleet("9-c-1");
+        addFleet("orders-9");
         String pools = "taskclock_thread_cpu_time_seconds:rate5m";
         for (String pool : new String[] {"GC Thread#", "http-#"})
             prometheus.add(
@@ -182,7 +200,7 @@ class FleetPageTest {
             problem.waitFor();
             assertThat(page.locator("#problems p").count()).isEqualTo(1);
             prometheus.reply = null;
-            addFleet("9-c-1");
+            addFleet("orders-9");
             page.locator("[data-range='6h']").click();
             page.locator(".big:has-text('15.0 cores')").waitFor();
             problem.waitFor(new Locator.WaitForOptions().setState(WaitForSelectorState.DETACHED));
