@@ -27,7 +27,8 @@ export function timeLabels(_, splits, __, ___, increment) {
 export class PoolChart {
   /**
    * @param {HTMLElement} host
-   * @param {{select: (from: number, to: number) => void, hover: (time: number|null) => void}} actions
+   * @param {{select: (from: number, to: number) => void, hover: (time: number|null) => void,
+   *   figure?: (value: number) => string}} actions `figure` formats values that are not in percent
    */
   constructor(host, actions) {
     this.host = host;
@@ -82,7 +83,7 @@ export class PoolChart {
       series: [{}, ...layers],
       axes: [
         {...axis, space: () => this.host.clientWidth < 500 ? 56 : 76, size: 34, values: timeLabels},
-        {...axis, size: AXIS_WIDTH, space: 36, values: (_, splits) => splits.map(value => value + ' %')},
+        {...axis, size: AXIS_WIDTH, space: 36, values: (_, splits) => splits.map(value => this.actions.figure?.(value) ?? value + ' %')},
       ],
       hooks: {
         setSelect: [plot => this.selected(plot)], setCursor: [plot => this.hovered(plot)],
@@ -126,7 +127,7 @@ export class PoolChart {
     const data = this.stack.data();
     this.from = from;
     this.to = to;
-    this.top = this.stack.top(from, to);
+    this.top = this.stack.top(from, to, Math.max(0, ...this.overlay.reference.map(([, value]) => value ?? 0)));
     this.plot.setData(data, false);
     this.plot.batch(() => {
       this.plot.setScale('x', {min: from, max: to});
@@ -170,6 +171,11 @@ export class PoolChart {
     this.showTip(time, left);
   }
 
+  /** @param {number} value */
+  figure(value) {
+    return this.actions.figure?.(value) ?? `${percent(value)} %`;
+  }
+
   /** @param {number|null} time @param {number} left */
   showTip(time, left) {
     const {series, sums} = this.stack, index = this.stack.indexAt(time);
@@ -178,10 +184,11 @@ export class PoolChart {
     const rows = this.stack.order
       .map(line => ({line, user: line.user[index] || 0, system: line.system[index] || 0}))
       .filter(row => row.user + row.system >= 0.05).sort((a, b) => b.user + b.system - a.user - a.system).slice(0, 8);
-    const head = `${clock(series.times[index])}  ${percent(sums[index])} %`;
+    const head = `${clock(series.times[index])}  ${this.figure(sums[index])}`;
     const lines = rows.map(({line, user, system}) => el(
       'div', {class: 'tip-row'}, swatch(line.pool), el('span', {text: line.pool}),
-      el('b', {text: percent(user + system)}), el('small', {text: `system ${percent(system)}`})));
+      el('b', {text: this.actions.figure?.(user + system) ?? percent(user + system)}),
+      this.actions.figure ? null : el('small', {text: `system ${percent(system)}`})));
     this.tip.replaceChildren(el('strong', {text: head}), ...lines);
     const {left: start, width} = this.area();
     const at = left > width / 2 ? start + left - this.tip.offsetWidth - 14 : start + left + 14;

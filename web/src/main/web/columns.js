@@ -2,13 +2,13 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {bytes, cpuTime, isKnown, percent, rate, seconds} from './format.js';
+import {bytes, change, cores, cpuTime, isKnown, percent, rate, seconds} from './format.js';
 
 /** @typedef {import('./types.js').ThreadRow} ThreadRow */
 /**
  * A row of the table: a thread, or a pool with the sums of its threads.
  * @typedef {ThreadRow & {key: string, group?: boolean, open?: boolean, child?: boolean, recent?: (number|null)[],
- *   rise?: number|null}} Row
+ *   rise?: number|null, href?: string, outlier?: boolean}} Row
  * @typedef {{id: string, title: string, help: string, unit: string, member: string|null, width: number, rank: number,
  *   threads: boolean, accounts: boolean, needsDumps: boolean}} ColumnSpec the server sends it; the width is in characters
  */
@@ -28,6 +28,9 @@ const HISTORY = ['name', 'cpu', 'bar', 'user', 'system', 'recent', 'kind', 'tid'
 const FORMATS = {
   percent, estimate: percent, limit: percent, rate, bytes, seconds, duration: cpuTime,
   id: value => value > 0 ? String(value) : '', text: value => value ?? '-', state: value => value ?? '',
+  cores, change, hours: value => isKnown(value) ? value.toLocaleString('en', {maximumFractionDigits: 1}) : '-',
+  money: value => isKnown(value) ? value.toLocaleString('en', {minimumFractionDigits: 2, maximumFractionDigits: 2}) : '-',
+  count: value => value > 0 ? value.toLocaleString('en') : '',
   difference: value => isKnown(value) ? percent(value) : value ? '-' + percent(-value) : '-',
 };
 
@@ -37,7 +40,9 @@ const NAME_WIDTH = 230, NARROW_NAME_WIDTH = 150, DRAWING_WIDTH = 90, LETTER_WIDT
 export function setColumns(columns) {
   const list = [...columns];
   for (const [id, before] of PLACES) {
-    const [column] = list.splice(list.findIndex(other => other.id === id), 1);
+    const at = list.findIndex(other => other.id === id);
+    if (at < 0) continue; // the columns of a fleet
+    const [column] = list.splice(at, 1);
     list.splice(list.findIndex(other => other.id === before) + 1, 0, column);
   }
   COLUMNS.splice(0, COLUMNS.length, ...list);
@@ -117,9 +122,13 @@ export function chooseColumns(ids) {
 export function visibleColumns(width, sort, live, hasValues) {
   const chosen = chosenColumns(), existing = COLUMNS.filter(hasValues);
   if (chosen) return existing.filter(column => column.id === 'name' || chosen.includes(column.id));
+  return fittingColumns(width, sort, existing.filter(column => (live || HISTORY.includes(column.id))
+    && (column.id === sort || rankOf(column) <= MAX_RANK && column.unit !== 'difference')));
+}
+
+/** Returns the columns that fit, those with the lowest rank first. @param {number} width @param {string} sort @param {ColumnSpec[]} automatic */
+export function fittingColumns(width, sort, automatic) {
   let left = width - (width < 600 ? NARROW_NAME_WIDTH : NAME_WIDTH);
-  const automatic = existing.filter(column => (live || HISTORY.includes(column.id))
-    && (column.id === sort || rankOf(column) <= MAX_RANK && column.unit !== 'difference'));
   const shown = new Set(['name']);
   for (const column of [...automatic].sort((a, b) => (a.id === sort ? -1 : rankOf(a)) - (b.id === sort ? -1 : rankOf(b)))) {
     if (column.id === 'name' || widthOf(column) > left) continue;

@@ -16,6 +16,20 @@ export function percent(value) {
   return number >= 1000 ? Math.round(number).toLocaleString('en') : number.toFixed(1);
 }
 
+/** Formats percent of one core as a number of cores. @param {number|null|undefined} value */
+export function cores(value) {
+  if (!isKnown(value)) return '-';
+  const number = Number(value) / 100;
+  return number.toLocaleString('en', number < 9.995 ? {minimumFractionDigits: 2, maximumFractionDigits: 2}
+    : {maximumFractionDigits: number < 999.5 ? 1 : 0});
+}
+
+/** Formats a change in percent, with its sign. @param {number|null|undefined} value */
+export function change(value) {
+  if (typeof value !== 'number' || !isFinite(value)) return '-';
+  return (value < 0 ? '\u2212' : '+') + percent(Math.abs(value)) + ' %';
+}
+
 /** @param {number|null|undefined} value */
 export function rate(value) {
   if (!isKnown(value)) return '-';

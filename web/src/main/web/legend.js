@@ -4,7 +4,6 @@
 
 import {el, setText} from './dom.js';
 import {swatch} from './chart.js';
-import {percent} from './format.js';
 
 /** The pools next to the chart, with their mean in the range or their last value. A click highlights a pool. */
 export class Legend {
@@ -29,7 +28,7 @@ export class Legend {
       const button = /** @type {HTMLElement} */ (this.host.children[i]), last = series.times.length - 1;
       const value = live ? (line.user[last] || 0) + (line.system[last] || 0)
         : (series.mean(line.user, chart.from, chart.to) || 0) + (series.mean(line.system, chart.from, chart.to) || 0);
-      setText(/** @type {Node} */ (button.lastChild), `${percent(value)} %`);
+      setText(/** @type {Node} */ (button.lastChild), chart.figure(value));
       button.setAttribute('aria-pressed', String(highlight === line.key));
     });
   }

@@ -13,11 +13,13 @@ export class ChartOverlay {
     this.marks = [];
     /** @type {[number, number][]} */
     this.brushes = [];
+    /** A line for comparison, as times and values. @type {[number, number|null][]} */
+    this.reference = [];
     this.readColors();
   }
 
   readColors() {
-    this.colors = {muted: color('muted'), bad: color('bad'), accent: color('accent'), card: color('card')};
+    this.colors = {text: color('text'), muted: color('muted'), bad: color('bad'), accent: color('accent'), card: color('card')};
   }
 
   /** @param {uPlot} plot */
@@ -52,6 +54,7 @@ export class ChartOverlay {
       ctx.stroke();
       return x;
     };
+    this.drawReference(plot);
     for (const mark of this.marks) line(mark.time, this.colors?.muted || '', 1, [2, 4]);
     this.brushes.forEach(([from, to], i) => {
       const stroke = (i ? this.colors?.bad : this.colors?.accent) || '';
@@ -66,6 +69,21 @@ export class ChartOverlay {
       this.label(ctx, this.beginText, x + (left ? -5 : 5) * ratio, bbox.top + 14 * ratio, this.colors?.bad || '');
     }
     ctx.restore();
+  }
+
+  /** @param {uPlot} plot */
+  drawReference(plot) {
+    const {ctx} = plot, ratio = devicePixelRatio;
+    ctx.strokeStyle = this.colors?.text || '';
+    ctx.lineWidth = 1.5 * ratio;
+    ctx.setLineDash([6 * ratio, 4 * ratio]);
+    ctx.beginPath();
+    let gap = true;
+    for (const [time, value] of this.reference) {
+      if (value !== null) ctx[gap ? 'moveTo' : 'lineTo'](plot.valToPos(time, 'x', true), plot.valToPos(value, 'y', true));
+      gap = value === null;
+    }
+    ctx.stroke();
   }
 
   /** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} x @param {number} y @param {string} fill */

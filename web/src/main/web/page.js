@@ -8,13 +8,15 @@ import {login, openDialog} from './dialogs.js';
 import {byId, clean, el, setText} from './dom.js';
 import {bytes, clock, moment} from './format.js';
 import {showProfile} from './flame.js';
+import {FleetView} from './fleet.js';
 import {openHelp, handleKey} from './keys.js';
 import {JvmView} from './jvm.js';
 import {Overview} from './overview.js';
 import {nextScheme, onScheme, schemeName} from './palette.js';
-import {openJvm, readState} from './state.js';
+import {addressOf, openJvm, readState} from './state.js';
 
 const INFO_REFRESH = 15_000;
+const DAY = 86_400_000;
 const MAX_NAME = 200;
 const MAX_FILE = 256 * 1024 * 1024;
 
@@ -24,7 +26,7 @@ export class Page {
     /** @type {import('./types.js').Info|null} */
     this.info = null;
     this.clockOffset = 0;
-    /** @type {Overview|JvmView|null} */
+    /** @type {Overview|JvmView|FleetView|null} */
     this.view = null;
     this.viewKey = '';
     this.host = byId('view');
@@ -64,7 +66,7 @@ export class Page {
   async loadInfo() {
     try {
       const before = Date.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
-      setColumns(info.columns);
+      if (info.columns) setColumns(info.columns);
       this.info = info;
       this.clockOffset = info.now - (before + Date.now()) / 2;
       setText(byId('host'), info.host);
@@ -95,15 +97,34 @@ export class Page {
   route() {
     const state = readState(), key = `${state.view} ${state.jvm}`;
     if (!this.info) return;
+    if (/^\d+$/.test(state.jvm)) {
+      this.findProcess(state);
+      return;
+    }
     if (key === this.viewKey) {
-      if (this.view instanceof JvmView) this.view.update(state);
+      if (this.view && 'update' in this.view) this.view.update(state);
       return;
     }
     this.view?.close();
     this.connected(null);
     this.viewKey = key;
-    this.view = state.view === 'jvm' ? new JvmView(this.host, this, state.jvm) : new Overview(this.host, this);
+    this.view = this.info.fleet ? new FleetView(this.host, this)
+      : state.view === 'jvm' ? new JvmView(this.host, this, state.jvm) : new Overview(this.host, this);
     scrollTo(0, 0);
+  }
+
+  /** Opens a JVM by its process id, which other programs know. @param {import('./state.js').State} state */
+  async findProcess(state) {
+    try {
+      const now = Math.round(this.now());
+      const {jvms} = /** @type {import('./types.js').Jvms} */ (await get(query('api/jvms', {from: now - DAY, to: now})));
+      const [found] = jvms.filter(jvm => String(jvm.pid) === state.jvm)
+        .sort((a, b) => Number(b.ended === null) - Number(a.ended === null) || b.started - a.started);
+      this.problem('process', found ? '' : `No JVM with the process id ${state.jvm} ran on this host in the last 24 hours.`);
+      location.replace(addressOf(found ? {...state, jvm: found.id} : {...state, view: 'overview'}));
+    } catch (e) {
+      this.problem('process', e instanceof Error ? e.message : String(e));
+    }
   }
 
   /** Shows or removes a line above the view. @param {string} name @param {string} text */

@@ -91,9 +91,9 @@ export class PoolStack {
     return /** @type {uPlot.AlignedData} */ ([length ? [...times, last + step] : [], ...layers]);
   }
 
-  /** Returns the end of the scale for the values between two times. @param {number} from @param {number} to */
-  top(from, to) {
-    let max = 0;
+  /** Returns the end of the scale for the values between two times. @param {number} from @param {number} to @param {number} least */
+  top(from, to, least = 0) {
+    let max = least;
     const times = this.series?.times ?? [], step = this.series?.step ?? 0;
     this.sums.forEach((sum, i) => {
       if (times[i] + step > from && times[i] < to) max = Math.max(max, sum);

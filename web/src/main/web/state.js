@@ -4,15 +4,15 @@
 
 /**
  * The state of the view in the URL, so that a link shows others the same view. `by` is the type of the accounts that are shown instead of
- * pools and threads.
+ * pools and threads, or the dimension of a fleet, of which `service` is the service that is shown alone.
  * @typedef {{view: 'overview'|'jvm', jvm: string, range: string, from: number, to: number, filter: string, sort: string,
- *   reverse: boolean, pools: boolean, open: string, highlight: string, begin: number, compare: string, by: string}} State
+ *   reverse: boolean, pools: boolean, open: string, highlight: string, begin: number, compare: string, by: string, service: string}} State
  */
 
 /** @type {State} */
 const INITIAL = {
   view: 'overview', jvm: '', range: 'live', from: 0, to: 0, filter: '', sort: 'cpu', reverse: false, pools: true, open: '',
-  highlight: '', begin: 0, compare: '', by: '',
+  highlight: '', begin: 0, compare: '', by: '', service: '',
 };
 
 /** Lengths of the live ranges, in milliseconds. */
@@ -66,9 +66,14 @@ export function navigate(changes) {
   if (address !== location.hash) location.hash = address;
 }
 
-/** Opens a JVM, without keeping state of another one. @param {string} jvm @param {Partial<State>} [changes] */
+/** Returns the address of a JVM, without state of another one. @param {string} jvm @param {Partial<State>} [changes] */
+export function jvmAddress(jvm, changes = {}) {
+  return addressOf({...INITIAL, view: 'jvm', jvm, ...changes});
+}
+
+/** @param {string} jvm @param {Partial<State>} [changes] */
 export function openJvm(jvm, changes = {}) {
-  location.hash = addressOf({...INITIAL, view: 'jvm', jvm, ...changes});
+  location.hash = jvmAddress(jvm, changes);
 }
 
 /** Changes the URL without an event or a new history entry. @param {Partial<State>} changes */

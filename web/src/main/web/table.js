@@ -17,7 +17,8 @@ const LEAST_NAME_WIDTH = 150;
 export class ThreadTable {
   /**
    * @param {HTMLElement} host
-   * @param {{sort: (column: string) => void, toggle: (row: Row) => void, choose: (row: Row) => void, open: (row: Row) => void}} actions
+   * @param {{sort: (column: string) => void, toggle: (row: Row) => void, choose: (row: Row) => void, open: (row: Row) => void,
+   *   columns?: (width: number) => ColumnSpec[]}} actions
    */
   constructor(host, actions) {
     this.actions = actions;
@@ -71,7 +72,7 @@ export class ThreadTable {
   }
 
   visible() {
-    return visibleColumns(this.scroller.clientWidth, this.sort, this.live,
+    return this.actions.columns ? this.actions.columns(this.scroller.clientWidth) : visibleColumns(this.scroller.clientWidth, this.sort, this.live,
       column => (this.accounts ? column.accounts : column.threads) && (this.distribution || column.unit !== 'duration'));
   }
 
@@ -129,7 +130,7 @@ export class ThreadTable {
   element() {
     const cells = this.columns.map(column => {
       const cell = el('span', {role: 'gridcell', class: isText(column) ? 'left' : 'number', 'data-column': column.id});
-      if (column.id === 'name') cell.append(el('button', {type: 'button', class: 'fold', tabindex: '-1'}), el('i', {class: 'dot', 'aria-hidden': 'true'}), el('span', {class: 'label'}));
+      if (column.id === 'name') cell.append(el('button', {type: 'button', class: 'fold', tabindex: '-1'}), el('i', {class: 'dot', 'aria-hidden': 'true'}), el('a', {class: 'label', tabindex: '-1'}));
       else if (column.id === 'bar') cell.append(el('i', {class: 'user-part'}), el('i', {class: 'system-part'}));
       else if (column.id === 'recent') cell.append(el('canvas', {width: '168', height: '36', 'aria-hidden': 'true'}));
       return cell;
@@ -147,7 +148,8 @@ export class ThreadTable {
     element.dataset.key = clean(row.key);
     element.setAttribute('aria-rowindex', String(index + 2));
     element.setAttribute('aria-selected', String(row.key === this.selected));
-    const hit = row.key === this.highlight || this.pool !== '' && `${row.kind} ${row.pool}` === this.pool;
+    const hit = row.key === this.highlight || this.pool !== '' && `${row.kind} ${row.pool}` === this.pool
+      || row.outlier === true;
     element.className = `row${row.key === this.selected ? ' selected' : ''}${row.child ? ' child' : ''}${row.group ? ' group' : ''}${hit ? ' hit' : ''}${(row.cpu || 0) < 0.05 ? ' idle' : ''}${this.tagged.has(row.key) ? ' tagged' : ''}`;
     this.columns.forEach((column, i) => this.cell(cells[i], column, row));
   }
@@ -162,6 +164,8 @@ export class ThreadTable {
       fold.setAttribute('aria-expanded', String(Boolean(row.open)));
       dot.style.background = poolColors(row.pool).user;
       setText(label, row.name + (row.truncated ? '~' : ''));
+      if (row.href) label.setAttribute('href', row.href);
+      else label.removeAttribute('href');
       cell.title = clean(row.name);
     } else if (column.id === 'bar') {
       const [user, system] = /** @type {HTMLElement[]} */ ([...cell.children]);

@@ -6,7 +6,7 @@
  * @typedef {{kind: string, text: string, advice?: string, meaning?: string, evidence?: string[], since?: number|null, tid?: number,
  *   thread?: string|null, pool?: string|null, threads?: string|null, needsDumps?: boolean}} Finding
  * @typedef {{version: string, host: string, processors: number, actions: boolean, profiles: boolean, now: number, started?: number,
- *   user?: string|null, webhooks?: string|null, columns: import('./columns.js').ColumnSpec[],
+ *   user?: string|null, webhooks?: string|null, columns: import('./columns.js').ColumnSpec[], fleet?: {url: string, price: number|null, problem: string|null},
  *   history?: {since: number|null, bytes: number, problem: string|null, resolutions?: number[]}|null}} Info
  * @typedef {{id: string, pid: number, service: string|null, command: string, containerId: string|null, podUid: string|null,
  *   kubernetes?: {namespace: string|null, pod: string, container: string|null, owner: string|null}|null,
@@ -39,6 +39,17 @@
  *   cpu: number|null, user: number|null, samples: number|null, notes: string[],
  *   methods: {name: string, self: number, total: number}[]}} Profile
  * @typedef {{name: string, selfA: number, selfB: number, totalA: number, totalB: number}} MethodChange
+ * @typedef {Record<string, string>} Labels of Prometheus
+ * @typedef {{name: string, labels: Labels, cpu: number|null, weekEarlier: number|null, hours: number|null, jvms: number|null,
+ *   outliers: number|null, findings: number|null, outlier: boolean, url: string|null}} UsageRow
+ * @typedef {{cpu: number|null, weekEarlier: number|null, hours: number|null, hoursWeekEarlier: number|null}} UsageTotal
+ * @typedef {{from: number, to: number, step: number, by: string, total: UsageTotal, rows: UsageRow[], truncated: boolean,
+ *   warnings: string[]}} Usage
+ * @typedef {{from: number, to: number, step: number, times: number[], lines: {name: string, labels: Labels, cpu: Column}[],
+ *   others: Column, weekEarlier: Column, warnings: string[]}} FleetSeries
+ * @typedef {{kind: string, since: number, active: boolean, labels: Labels, url: string|null}} FleetFinding
+ * @typedef {{service: string, version: string, first: number, last: number|null, isNew: boolean, jvms: number|null,
+ *   cpuPerJvm: number|null, before: number|null, after: number|null}} Version
  * @typedef {{key: string, name: string, detail: string}} Highlight
  */
 

@@ -13,8 +13,10 @@ import java.util.concurrent.Callable;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
 import org.taskclock.monitor.profile.FindingProfiler;
+import org.taskclock.web.FleetServer;
 import org.taskclock.web.ServerOptions;
 import org.taskclock.web.TaskClockServer;
+import org.taskclock.web.fleet.PrometheusOptions;
 import org.taskclock.web.http.WebException;
 import org.taskclock.web.metrics.ExporterOptions;
 import picocli.CommandLine.Command;
@@ -35,6 +37,7 @@ import picocli.CommandLine.Option;
             "  taskclock serve --evidence                     keeps what explains a finding",
             "  taskclock serve --profile 1%%                   with methods in the history, for at most 1 %% of a core",
             "  taskclock serve --listen :10077 --token-file t  reachable from the network, with a token",
+            "  taskclock serve --fleet http://prometheus:9090  all hosts, by service, version, host, pool, and account",
             "",
             "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
                     + " if the port is in use)."
@@ -176,18 +179,33 @@ final class ServeCommand implements Callable<Integer> {
                     + " service account must be allowed to list pods.")
     private String kubernetesNode;
 
+    @Mixin
+    private ServeFleetOptions fleet;
+
     @Override
     public Integer call() throws InterruptedException {
         TerminationSignal termination = new TerminationSignal();
-        try (TaskClockServer server = new TaskClockServer(options(), ServeCommand::log)) {
-            log("serving on " + server.url());
-            termination.await();
-            return Main.OK;
+        try {
+            PrometheusOptions prometheus = fleet.options();
+            if (prometheus != null) {
+                try (FleetServer server = new FleetServer(options(), prometheus, ServeCommand::log)) {
+                    return await(server.url(), termination);
+                }
+            }
+            try (TaskClockServer server = new TaskClockServer(options(), ServeCommand::log)) {
+                return await(server.url(), termination);
+            }
         } catch (CommandException e) {
             return Main.fail("serve: " + e.getMessage(), e.exitCode);
         } catch (WebException e) {
             return Main.fail("serve: " + e.getMessage(), Main.USAGE);
         }
+    }
+
+    private static int await(String url, TerminationSignal termination) throws InterruptedException {
+        log("serving on " + url);
+        termination.await();
+        return Main.OK;
     }
 
     private static void log(String message) {

@@ -17,15 +17,18 @@ import org.yaml.snakeyaml.Yaml;
 /** The Prometheus rules, and the names that they and the dashboards may use. */
 final class Rules {
     static final Path DIRECTORY = Path.of("prometheus");
-    static final Path FILE = DIRECTORY.resolve("taskclock.rules.yml");
+
+    /** The rules, and those of a fleet. */
+    static final List<String> NAMES = List.of("taskclock", "taskclock-fleet");
 
     private Rules() {}
 
     /** Returns the rules that have a property, such as {@code alert}. */
     static List<Map<String, Object>> with(String property) throws IOException {
         List<Map<String, Object>> found = new ArrayList<>();
-        for (Map<String, Object> group : list(yaml(FILE), "groups"))
-            for (Map<String, Object> rule : list(group, "rules")) if (rule.containsKey(property)) found.add(rule);
+        for (String name : NAMES)
+            for (Map<String, Object> group : list(yaml(DIRECTORY.resolve(name + ".rules.yml")), "groups"))
+                for (Map<String, Object> rule : list(group, "rules")) if (rule.containsKey(property)) found.add(rule);
         return found;
     }
 

@@ -28,8 +28,9 @@ class RulesTest {
     @Test
     void shouldBeValidForPromtool() throws Exception {
         Programs.assumeInstalled("promtool", "prometheus");
-        Programs.run(Rules.DIRECTORY, "promtool", "check", "rules", "taskclock.rules.yml")
-                .assertSuccess();
+        for (String name : Rules.NAMES)
+            Programs.run(Rules.DIRECTORY, "promtool", "check", "rules", name + ".rules.yml")
+                    .assertSuccess();
         Programs.run(Rules.DIRECTORY, "promtool", "check", "config", "prometheus.yml")
                 .assertSuccess();
     }
@@ -37,17 +38,21 @@ class RulesTest {
     @Test
     void shouldPassTheirTests() throws Exception {
         Programs.assumeInstalled("promtool", "prometheus");
-        Programs.Output output = Programs.run(Rules.DIRECTORY, "promtool", "test", "rules", "taskclock.test.yml");
-        output.assertSuccess();
-        assertThat(output.text()).contains("SUCCESS");
+        for (String name : Rules.NAMES) {
+            Programs.Output output = Programs.run(Rules.DIRECTORY, "promtool", "test", "rules", name + ".test.yml");
+            output.assertSuccess();
+            assertThat(output.text()).contains("SUCCESS");
+        }
     }
 
     @Test
     void shouldHaveATestInWhichEachAlertFiresAndOneForEachRecordedMetric() throws IOException {
         Set<String> fired = new HashSet<>();
         Set<String> evaluated = new HashSet<>();
-        for (Map<String, Object> test :
-                Rules.list(Rules.yaml(Rules.DIRECTORY.resolve("taskclock.test.yml")), "tests")) {
+        List<Map<String, Object>> tests = new ArrayList<>();
+        for (String name : Rules.NAMES)
+            tests.addAll(Rules.list(Rules.yaml(Rules.DIRECTORY.resolve(name + ".test.yml")), "tests"));
+        for (Map<String, Object> test : tests) {
             for (Map<String, Object> alert : Rules.list(test, "alert_rule_test"))
                 if (!Rules.list(alert, "exp_alerts").isEmpty()) fired.add((String) alert.get("alertname"));
             for (Map<String, Object> query : Rules.list(test, "promql_expr_test"))

@@ -17,26 +17,36 @@ import java.util.Map;
 final class ApiDescription {
     private static final String FILE = "openapi.json";
 
+    /** Of the server of a fleet. */
+    static final String FLEET = "openapi-fleet.json";
+
     private ApiDescription() {}
 
     static byte[] json() {
-        return read().toString().getBytes(StandardCharsets.UTF_8);
+        JsonObject root = read(FILE);
+        IntervalJson.describe(root.getAsJsonObject("components").getAsJsonObject("schemas"));
+        return root.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    private static JsonObject read() {
+    static byte[] fleetJson() {
+        return read(FLEET).toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static JsonObject read(String file) {
         try (Reader in =
-                new InputStreamReader(ApiDescription.class.getResourceAsStream(FILE), StandardCharsets.UTF_8)) {
-            JsonObject root = JsonParser.parseReader(in).getAsJsonObject();
-            JsonObject schemas = root.getAsJsonObject("components").getAsJsonObject("schemas");
-            IntervalJson.describe(schemas);
-            return root;
+                new InputStreamReader(ApiDescription.class.getResourceAsStream(file), StandardCharsets.UTF_8)) {
+            return JsonParser.parseReader(in).getAsJsonObject();
         } catch (IOException e) {
             throw new UncheckedIOException(e); // it is in the same jar
         }
     }
 
     static byte[] page() {
-        JsonObject root = read();
+        return page(FILE);
+    }
+
+    static byte[] page(String file) {
+        JsonObject root = read(file);
         StringBuilder html = new StringBuilder("<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">")
                 .append("<meta name=\"viewport\" content=\"width=device-width\"><title>TaskClock API</title></head>\n")
                 .append("<body>\n<h1>TaskClock API</h1>\n<p>")

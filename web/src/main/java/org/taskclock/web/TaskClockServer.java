@@ -2,32 +2,19 @@
 // Copyright the TaskClock authors
 package org.taskclock.web;
 
-import com.google.gson.JsonElement;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
-import org.eclipse.jetty.http.HttpCookie;
-import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
-import org.eclipse.jetty.server.Response;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.profile.EvidenceTaker;
-import org.taskclock.web.http.Access;
 import org.taskclock.web.http.AccessHandler;
-import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
 import org.taskclock.web.http.EventChannel;
-import org.taskclock.web.http.ExternalUrl;
-import org.taskclock.web.http.HostNames;
-import org.taskclock.web.http.ListenAddress;
-import org.taskclock.web.http.Login;
 import org.taskclock.web.http.Routes;
-import org.taskclock.web.http.Token;
-import org.taskclock.web.http.WebConfig;
 import org.taskclock.web.http.WebException;
-import org.taskclock.web.http.WebSecurity;
 import org.taskclock.web.http.WebServer;
 import org.taskclock.web.metrics.ExporterStatus;
 import org.taskclock.web.metrics.MetricsEndpoint;
@@ -65,9 +52,7 @@ public final class TaskClockServer implements AutoCloseable {
     /** Null if nothing is pushed. */
     private final OtlpPusher pusher;
 
-    private final Token token;
-    private final Login login;
-    private final ExternalUrl external;
+    private final Logins logins;
     private final Routes routes;
     private final WebServer web;
 
@@ -91,8 +76,6 @@ public final class TaskClockServer implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new WebException(e.getMessage());
         }
-        external = options.externalUrl() == null ? null : ExternalUrl.parse(options.externalUrl());
-        token = options.tokenFile() == null ? null : Token.read(options.tokenFile(), log);
         ExporterStatus status = new ExporterStatus(options.exporter().version());
         metrics = new MetricsEndpoint(new PrometheusMetrics(fleet, status), limits.budget());
         pusher = OtlpPusher.of(options.exporter(), fleet, status, log);
@@ -137,10 +120,10 @@ public final class TaskClockServer implements AutoCloseable {
                 options,
                 log);
         AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
-        login = options.oidc() == null ? null : new Login(options.oidc(), external, options.clock(), audit::watch, log);
+        logins = new Logins(options, audit::watch, log);
         routes = new Routes(log);
         addRoutes();
-        web = serve(log, audit, limits.receiveMillis());
+        web = logins.serve(routes, limits.receiveMillis());
         // The page is available immediately. Opening the history and reading the names of threads takes longer.
         store.start();
         if (options.keepsEvidence()) evidence.start();
@@ -149,29 +132,11 @@ public final class TaskClockServer implements AutoCloseable {
         if (pusher != null) pusher.start();
     }
 
-    private WebServer serve(Consumer<String> log, AuditLog audit, long receiveMillis) throws WebException {
-        ListenAddress address =
-                ListenAddress.parse("--listen", options.exporter().listenAddress());
-        WebSecurity security =
-                new WebSecurity(options.exporter().webConfig(), config -> checkExposure(address, config), log);
-        HostNames hosts = new HostNames(address.host(), options.allowedHosts(), external);
-        Access access = new Access(security, token, login, hosts, audit::watch);
-        return new WebServer(address, access, PageFiles.after(routes), receiveMillis);
-    }
-
-    private void checkExposure(ListenAddress address, WebConfig config) throws WebException {
-        if (!address.isLoopback() && token == null && login == null && !config.requiresClientCertificate())
-            throw new WebException("--listen " + address.text() + ": is reachable from the network: add --token-file"
-                    + " FILE or --oidc-issuer URL, or require client certificates with --web.config.file");
-    }
-
     private void addRoutes() {
         routes.add("GET", AccessHandler.HEALTHY, call -> call.text(200, "TaskClock is healthy.\n"));
         routes.add("GET", "/-/ready", this::sendReadiness);
         routes.add("GET", "/metrics", metrics);
-        routes.add("GET", AccessHandler.LOGIN, call -> call.json(this::writeLogins));
-        routes.add("POST", AccessHandler.LOGIN, this::login);
-        Login.addRoutes(routes, login);
+        logins.addTo(routes);
         routes.add("GET", "/api/", call -> call.send(200, Call.HTML, ApiDescription.page()));
         routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.json()));
         routes.add("GET", "/api/info", call -> call.json(json -> writeInfo(json, call.request)));
@@ -230,14 +195,6 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("POST", "/api/marks", marks::add);
     }
 
-    /** Writes how a client can log in. */
-    private void writeLogins(JsonWriter json) throws IOException {
-        json.beginObject();
-        json.name("token").value(token != null);
-        json.name("provider").value(login == null ? null : login.provider());
-        json.endObject();
-    }
-
     private void writeInfo(JsonWriter json, Request request) throws IOException {
         json.beginObject();
         json.name("version").value(options.exporter().version());
@@ -254,24 +211,6 @@ public final class TaskClockServer implements AutoCloseable {
         json.endObject();
     }
 
-    /** Gives a browser that knows the token a cookie. */
-    private void login(Call call) throws ApiException, IOException {
-        JsonElement sent = call.body().get("token");
-        if (token == null) throw ApiException.badRequest("no token is needed");
-        if (sent == null || !sent.isJsonPrimitive() || !token.matches(sent.getAsString()))
-            throw new ApiException(401, "wrong token");
-        boolean isExternal =
-                external != null && external.isOrigin(call.request.getHeaders().get(HttpHeader.ORIGIN));
-        HttpCookie cookie = HttpCookie.build(AccessHandler.COOKIE, token.cookie())
-                .path(isExternal ? external.prefix() + "/" : "/")
-                .httpOnly(true)
-                .secure(isExternal ? external.isSecure() : call.request.isSecure())
-                .sameSite(HttpCookie.SameSite.STRICT)
-                .build();
-        Response.addCookie(call.response, cookie);
-        call.json(json -> json.beginObject().endObject());
-    }
-
     /** Returns the routes of the API, as in {@link Routes#templates}. */
     List<String> routes() {
         return routes.templates();
@@ -284,7 +223,7 @@ public final class TaskClockServer implements AutoCloseable {
 
     /** Returns the address of the page for people. */
     private String page() {
-        return external == null ? web.url() : external.origin() + external.prefix() + "/";
+        return logins.page(web.url());
     }
 
     /** Stops serving, and writes the remaining history. */

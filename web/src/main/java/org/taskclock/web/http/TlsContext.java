@@ -24,6 +24,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
@@ -36,36 +37,55 @@ public final class TlsContext {
 
     private TlsContext() {}
 
-    /** Loads the certificates and the key. */
+    /** Loads the certificates and the key of a server. */
     public static SSLContext of(WebConfig.Tls tls) throws WebException {
-        Certificate[] chain = certificates(tls.certificate(), "cert_file").toArray(Certificate[]::new);
-        PrivateKey key = key(tls.key());
+        return of(tls.certificate(), tls.key(), tls.clientCa(), "client_ca_file");
+    }
+
+    /**
+     * Loads what one side of a connection needs.
+     *
+     * @param certificate null if this side has none
+     * @param ca signs certificates of the other side; null for the authorities of the JDK
+     * @param caName the name of that setting
+     */
+    static SSLContext of(Path certificate, Path keyFile, Path ca, String caName) throws WebException {
         try {
-            KeyStore keys = KeyStore.getInstance("PKCS12");
-            keys.load(null, null);
-            keys.setKeyEntry("server", key, NO_PASSWORD, chain);
-            KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-            keyManagers.init(keys, NO_PASSWORD);
-            if (!isPair(key, chain[0].getPublicKey()))
-                throw new WebException("key_file: " + tls.key() + ": is not the key of the certificate");
-            TrustManager[] trust = null;
-            if (tls.clientCa() != null) {
-                KeyStore authorities = KeyStore.getInstance("PKCS12");
-                authorities.load(null, null);
-                int number = 0;
-                for (Certificate authority : certificates(tls.clientCa(), "client_ca_file"))
-                    authorities.setCertificateEntry("ca" + number++, authority);
-                TrustManagerFactory managers =
-                        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-                managers.init(authorities);
-                trust = managers.getTrustManagers();
-            }
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keyManagers.getKeyManagers(), trust, null);
+            context.init(
+                    certificate == null ? null : keyManagers(certificate, keyFile),
+                    ca == null ? null : trustManagers(ca, caName),
+                    null);
             return context;
         } catch (GeneralSecurityException | IOException | ProviderException e) {
-            throw new WebException("TLS: " + tls.certificate() + ": " + e.getMessage());
+            throw new WebException("TLS: " + (certificate == null ? ca : certificate) + ": " + e.getMessage());
         }
+    }
+
+    private static KeyManager[] keyManagers(Path certificate, Path keyFile)
+            throws WebException, GeneralSecurityException, IOException {
+        Certificate[] chain = certificates(certificate, "cert_file").toArray(Certificate[]::new);
+        PrivateKey key = key(keyFile);
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        keys.load(null, null);
+        keys.setKeyEntry("taskclock", key, NO_PASSWORD, chain);
+        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(keys, NO_PASSWORD);
+        if (!isPair(key, chain[0].getPublicKey()))
+            throw new WebException("key_file: " + keyFile + ": is not the key of the certificate");
+        return managers.getKeyManagers();
+    }
+
+    private static TrustManager[] trustManagers(Path ca, String name)
+            throws WebException, GeneralSecurityException, IOException {
+        KeyStore authorities = KeyStore.getInstance("PKCS12");
+        authorities.load(null, null);
+        int number = 0;
+        for (Certificate authority : certificates(ca, name))
+            authorities.setCertificateEntry("ca" + number++, authority);
+        TrustManagerFactory managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        managers.init(authorities);
+        return managers.getTrustManagers();
     }
 
     /** If one of the two files is replaced before the other, each is valid, but no connection would succeed. */

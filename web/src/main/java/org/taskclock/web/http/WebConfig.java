@@ -59,6 +59,15 @@ public record WebConfig(Tls tls, Map<String, String> users) {
 
     /** Reads a file. Paths in it are relative to its directory. */
     static WebConfig read(Path file) throws WebException {
+        return read(file, WebConfig::parse);
+    }
+
+    /** Makes settings of the sections of a file in a directory. */
+    interface Parser<T> {
+        T parse(Map<String, Object> sections, Path directory) throws WebException;
+    }
+
+    static <T> T read(Path file, Parser<T> parser) throws WebException {
         String text;
         try {
             text = Files.readString(file);
@@ -66,7 +75,7 @@ public record WebConfig(Tls tls, Map<String, String> users) {
             throw new WebException(file + ": " + describe(e));
         }
         try {
-            return parse(text, file.toAbsolutePath().getParent());
+            return parser.parse(load(text), file.toAbsolutePath().getParent());
         } catch (MarkedYAMLException e) {
             String line = e.getProblemMark() == null
                     ? ""
@@ -80,6 +89,10 @@ public record WebConfig(Tls tls, Map<String, String> users) {
     }
 
     static WebConfig parse(String text, Path directory) throws WebException {
+        return parse(load(text), directory);
+    }
+
+    private static Map<String, Object> load(String text) throws WebException {
         Object root;
         try {
             root = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
@@ -89,7 +102,10 @@ public record WebConfig(Tls tls, Map<String, String> users) {
             // SnakeYAML throws other exceptions for some mistakes, such as an escape sequence without digits.
             throw new YAMLException("it cannot be parsed: " + e.getMessage(), e);
         }
-        Map<String, Object> sections = map("the file", root);
+        return map("the file", root);
+    }
+
+    private static WebConfig parse(Map<String, Object> sections, Path directory) throws WebException {
         checkKeys(sections, "", List.of(TLS, USERS));
         Map<String, String> users = new HashMap<>();
         for (Map.Entry<String, Object> user : map(USERS, sections.get(USERS)).entrySet()) {
@@ -134,22 +150,30 @@ public record WebConfig(Tls tls, Map<String, String> users) {
     }
 
     private static Path path(Map<String, Object> values, String key, Path directory) throws WebException {
-        String text = text(values, key);
+        return path(TLS, values, key, directory);
+    }
+
+    static Path path(String section, Map<String, Object> values, String key, Path directory) throws WebException {
+        String text = text(section, values, key);
         if (text == null || text.isEmpty()) return null;
         try {
             return directory.resolve(text);
         } catch (InvalidPathException e) {
-            throw new WebException(TLS + "." + key + ": is not a path: " + e.getReason());
+            throw new WebException(section + "." + key + ": is not a path: " + e.getReason());
         }
     }
 
     private static String text(Map<String, Object> values, String key) throws WebException {
-        Object value = values.get(key);
-        if (value == null || value instanceof String) return (String) value;
-        throw new WebException(TLS + "." + key + ": must be text");
+        return text(TLS, values, key);
     }
 
-    private static Map<String, Object> map(String name, Object value) throws WebException {
+    static String text(String section, Map<String, Object> values, String key) throws WebException {
+        Object value = values.get(key);
+        if (value == null || value instanceof String) return (String) value;
+        throw new WebException(section + "." + key + ": must be text");
+    }
+
+    static Map<String, Object> map(String name, Object value) throws WebException {
         if (value == null) return Map.of();
         if (!(value instanceof Map<?, ?> found)) throw new WebException(name + ": must be a map of keys and values");
         Map<String, Object> map = new HashMap<>();
@@ -162,7 +186,7 @@ public record WebConfig(Tls tls, Map<String, String> users) {
         return map;
     }
 
-    private static void checkKeys(Map<String, Object> values, String prefix, List<String> known) throws WebException {
+    static void checkKeys(Map<String, Object> values, String prefix, List<String> known) throws WebException {
         for (String key : values.keySet())
             if (!known.contains(key))
                 throw new WebException(prefix + key + ": not supported: supported are " + String.join(", ", known));
