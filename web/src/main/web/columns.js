@@ -31,7 +31,8 @@ const FORMATS = {
   difference: value => isKnown(value) ? percent(value) : value ? '-' + percent(-value) : '-',
 };
 
-const NAME_WIDTH = 230, NARROW_NAME_WIDTH = 150, DRAWING_WIDTH = 90, LETTER_WIDTH = 24;
+const NAME_WIDTH = 230, DRAWING_WIDTH = 90, LETTER_WIDTH = 24;
+const NARROW = 600;
 
 /** @param {ColumnSpec[]} columns from the server */
 export function setColumns(columns) {
@@ -117,7 +118,8 @@ export function chooseColumns(ids) {
 export function visibleColumns(width, sort, live, hasValues) {
   const chosen = chosenColumns(), existing = COLUMNS.filter(hasValues);
   if (chosen) return existing.filter(column => column.id === 'name' || chosen.includes(column.id));
-  let left = width - (width < 600 ? NARROW_NAME_WIDTH : NAME_WIDTH);
+  // A narrow table is scrolled sideways, beside the names.
+  let left = width < NARROW ? Infinity : width - NAME_WIDTH;
   const automatic = existing.filter(column => (live || HISTORY.includes(column.id))
     && (column.id === sort || rankOf(column) <= MAX_RANK && column.unit !== 'difference'));
   const shown = new Set(['name']);

@@ -13,6 +13,7 @@ import {JvmView} from './jvm.js';
 import {Overview} from './overview.js';
 import {nextScheme, onScheme, schemeName} from './palette.js';
 import {openJvm, readState} from './state.js';
+import {now, setNow} from './time.js';
 
 const INFO_REFRESH = 15_000;
 const MAX_NAME = 200;
@@ -23,7 +24,6 @@ export class Page {
   constructor() {
     /** @type {import('./types.js').Info|null} */
     this.info = null;
-    this.clockOffset = 0;
     /** @type {Overview|JvmView|null} */
     this.view = null;
     this.viewKey = '';
@@ -59,10 +59,11 @@ export class Page {
   /** @returns {Promise<boolean>} whether the server answers */
   async loadInfo() {
     try {
-      const before = Date.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
+      const before = performance.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
+      // Before other text, which may contain times.
+      setNow(info.now + (performance.now() - before) / 2);
       setColumns(info.columns);
       this.info = info;
-      this.clockOffset = info.now - (before + Date.now()) / 2;
       setText(byId('host'), info.host);
       const {history} = info;
       setText(byId('about'), `TaskClock ${info.version}${history?.since ? `; history since ${moment(history.since)}, ${bytes(history.bytes)}B` : ''}`);
@@ -76,7 +77,7 @@ export class Page {
 
   /** Returns the server's time. */
   now() {
-    return Date.now() + this.clockOffset;
+    return now();
   }
 
   async checkServer() {
@@ -89,7 +90,7 @@ export class Page {
     const state = readState(), key = `${state.view} ${state.jvm}`;
     if (!this.info) return;
     if (key === this.viewKey) {
-      if (this.view instanceof JvmView) this.view.update(state);
+      this.view?.update(state);
       return;
     }
     this.view?.close();

@@ -169,7 +169,7 @@ final class SamplingLoop implements AutoCloseable {
                 evidence.begin(new EvidenceTaker.Jvm(jvm.id(), jvm.pid(), jvm.service()), begun.finding());
             }
         }
-        if (!channel.isEmpty()) channel.send("jvms", overview.json());
+        if (!channel.isEmpty()) overview.send(channel);
     }
 
     private void add(JvmKey key, JvmSample sample, Instant now) {
