@@ -34,7 +34,8 @@ const FORMATS = {
   difference: value => isKnown(value) ? percent(value) : value ? '-' + percent(-value) : '-',
 };
 
-const NAME_WIDTH = 230, NARROW_NAME_WIDTH = 150, DRAWING_WIDTH = 90, LETTER_WIDTH = 24;
+const NAME_WIDTH = 230, DRAWING_WIDTH = 90, LETTER_WIDTH = 24;
+const NARROW = 600;
 
 /** @param {ColumnSpec[]} columns from the server */
 export function setColumns(columns) {
@@ -128,7 +129,8 @@ export function visibleColumns(width, sort, live, hasValues) {
 
 /** Returns the columns that fit, those with the lowest rank first. @param {number} width @param {string} sort @param {ColumnSpec[]} automatic */
 export function fittingColumns(width, sort, automatic) {
-  let left = width - (width < 600 ? NARROW_NAME_WIDTH : NAME_WIDTH);
+  // A narrow table is scrolled sideways, beside the names.
+  let left = width < NARROW ? Infinity : width - NAME_WIDTH;
   const shown = new Set(['name']);
   for (const column of [...automatic].sort((a, b) => (a.id === sort ? -1 : rankOf(a)) - (b.id === sort ? -1 : rankOf(b)))) {
     if (column.id === 'name' || widthOf(column) > left) continue;

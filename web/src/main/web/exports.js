@@ -43,15 +43,15 @@ export function saveImage(title, chart, heatmap) {
   const x = width - side + 12;
   chart.stack.order.forEach((line, i) => {
     const y = top + 34 + i * 22, colors = poolColors(line.pool);
-    context.fillStyle = colors.user;
-    context.fillRect(x, y - 11, 12, 6);
     context.fillStyle = colors.system;
+    context.fillRect(x, y - 11, 12, 6);
+    context.fillStyle = colors.user;
     context.fillRect(x, y - 5, 12, 6);
     context.fillStyle = color('text');
     context.fillText(clean(line.pool), x + 18, y, side - 40);
   });
   context.font = '11.5px system-ui, sans-serif';
-  heatmap.rows.forEach((row, i) => context.fillText(clean(row.name), x, top + chartHeight + 12 + i * 18 + 13, side - 24));
+  heatmap.rows.forEach((row, i) => context.fillText(clean(row.name), x, top + chartHeight + 12 + i * heatmap.pitch + 13, side - 24));
   canvas.toBlob(blob => {
     if (!blob) return;
     const link = el('a', {href: URL.createObjectURL(blob), download: 'taskclock.png'});

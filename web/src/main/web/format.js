@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 // @ts-check
 
+import {now} from './time.js';
+
 const DAY = 86_400_000;
 
 /** @param {number|null|undefined} value */
@@ -108,7 +110,7 @@ export function day(millis) {
 
 /** Formats a time, with the date if it is not today. @param {number} millis */
 export function moment(millis) {
-  return day(millis) === day(Date.now()) ? clock(millis) : `${day(millis)} ${clock(millis)}`;
+  return day(millis) === day(now()) ? clock(millis) : `${day(millis)} ${clock(millis)}`;
 }
 
 /** @param {number} from @param {number} to */

@@ -4,16 +4,20 @@
 
 import {el, clean, oncePerFrame} from './dom.js';
 import {clock, percent} from './format.js';
-import {color, heatColors, heatScale, onScheme} from './palette.js';
+import {color, intensity, onScheme, poolColors} from './palette.js';
 
 /** @typedef {import('./series.js').ThreadSeries} ThreadSeries */
 /** @typedef {import('./series.js').ThreadLine} ThreadLine */
 
 const ROW = 18;
+/** Where there is no room for names beside the cells, they are above them. */
+const NAME_ROW = 15;
+/** A cell has so many parts, of which the share of system time has the darker color of the pool, as in the chart. */
+const PARTS = 9;
 const MAX_COLUMNS = 1200;
 const NARROW = 700;
 
-/** The CPU usage of threads over time. The lightness of a cell shows CPU usage, its hue the share of system time. */
+/** The CPU usage of threads over time. The intensity of a cell shows CPU usage, its dark part the share of system time. */
 export class Heatmap {
   /**
    * @param {HTMLElement} host
@@ -55,16 +59,15 @@ export class Heatmap {
     this.canvas.addEventListener('pointermove', event => this.hover(event.offsetX, event.offsetY));
     this.canvas.addEventListener('pointerleave', () => this.unhover());
     this.canvas.addEventListener('blur', () => this.unhover());
-    this.canvas.addEventListener('click', event => this.pickAt(Math.floor(event.offsetY / ROW)));
+    this.canvas.addEventListener('click', event => this.pickAt(Math.floor(event.offsetY / this.pitch)));
     this.canvas.addEventListener('keydown', event => this.key(event));
   }
 
   readColors() {
-    this.heat = heatColors();
     this.colors = {text: color('text'), card: color('card'), grid: color('grid'), bad: color('bad'), muted: color('muted'), accent: color('accent')};
     const gradients = /** @type {const} */ (['user', 'system']).map(which => {
       const bar = el('i', {class: 'gradient', 'aria-hidden': 'true'});
-      bar.style.background = `linear-gradient(to right, ${heatScale(which).join(',')})`;
+      bar.style.background = `linear-gradient(to right, var(--card), ${poolColors('(other)')[which]})`;
       return el('span', {}, which + ' ', bar);
     });
     this.scaleEnd = el('span', {text: ''});
@@ -98,7 +101,7 @@ export class Heatmap {
 
   /** Draws one pixel per cell, which the browser then enlarges. */
   fillCells() {
-    if (!this.series || !this.heat) return;
+    if (!this.series) return;
     const times = this.series.times, merge = Math.max(1, Math.ceil(times.length / MAX_COLUMNS));
     const start = times.length ? times[0] : 0, step = this.series.step * merge;
     const columns = Math.max(1, times.length ? Math.round((times[times.length - 1] - start) / step) + 1 : 1);
@@ -106,22 +109,25 @@ export class Heatmap {
     this.cellStart = start;
     this.cellStep = step;
     this.cells.width = width;
-    this.cells.height = height;
+    this.cells.height = height * PARTS;
     const context = this.cells.getContext('2d');
     if (!context) return;
-    const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
+    const image = context.createImageData(width, height * PARTS), pixels = new Uint32Array(image.data.buffer);
     const places = times.map(time => Math.min(width - 1, Math.max(0, Math.round((time - start) / step))));
     this.rows.forEach((row, y) => {
       /** Merged columns show the highest value. */
       const peaks = new Float64Array(width);
+      const {user, system} = poolColors(row.pool), userPixel = intensity(user), systemPixel = intensity(system);
       for (let i = 0; i < times.length; i++) {
-        const value = row.cpu[i], x = places[i], at = y * width + x;
+        const value = row.cpu[i], x = places[i], at = y * PARTS * width + x;
         if (value === null || value === undefined || pixels[at] && value <= peaks[x]) continue;
         peaks[x] = value;
-        const pixel = this.heat?.(value / this.end, value > 0 ? (row.system[i] || 0) / value : 0) ?? 0;
+        const dark = value > 0 ? Math.round((row.system[i] || 0) / value * PARTS) : 0;
+        const colors = [systemPixel(value / this.end), userPixel(value / this.end)];
         // Live intervals are not exactly one step long; this must not look like a gap.
         const next = times[i + 1] - times[i] < step * 1.9 ? places[i + 1] : x + 1;
-        pixels.fill(pixel, at, at + Math.max(1, next - x));
+        const end = at + Math.max(1, next - x);
+        for (let part = 0; part < PARTS; part++) pixels.fill(colors[part < dark ? 0 : 1], at + part * width, end + part * width);
       }
     });
     context.putImageData(image, 0, 0);
@@ -141,6 +147,11 @@ export class Heatmap {
     return row.key === this.highlight || this.pool !== '' && `${row.kind} ${row.pool}` === this.pool;
   }
 
+  /** The height of a row with its name. */
+  get pitch() {
+    return innerWidth < NARROW ? ROW + NAME_ROW : ROW;
+  }
+
   place() {
     const area = this.actions.area(), left = area.left - this.plotBox.getBoundingClientRect().left;
     return {left: Math.max(0, left), width: Math.max(10, area.width)};
@@ -153,7 +164,8 @@ export class Heatmap {
   }
 
   paint() {
-    const width = this.plotBox.clientWidth, height = Math.max(ROW, this.rows.length * ROW), ratio = devicePixelRatio;
+    const {pitch} = this, above = pitch - ROW;
+    const width = this.plotBox.clientWidth, height = Math.max(pitch, this.rows.length * pitch), ratio = devicePixelRatio;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
@@ -169,25 +181,25 @@ export class Heatmap {
     context.beginPath();
     context.rect(left, 0, area, height);
     context.clip();
-    context.fillStyle = this.colors.grid;
-    context.fillRect(left, 0, area, height);
     context.imageSmoothingEnabled = false;
     const start = this.x(this.cellStart || 0), end = this.x((this.cellStart || 0) + (this.cellStep || 1) * this.cells.width);
-    if (this.rows.length) context.drawImage(this.cells, start, 0, end - start, this.rows.length * ROW);
-    context.fillStyle = this.colors.card;
-    for (let y = 1; y < this.rows.length; y++) context.fillRect(left, y * ROW - 0.5, area, 1);
+    context.fillStyle = this.colors.grid;
+    for (let y = 0; y < this.rows.length; y++) {
+      context.fillRect(left, y * pitch + above, area, ROW - 1);
+      context.drawImage(this.cells, 0, y * PARTS, this.cells.width, PARTS, start, y * pitch + above, end - start, ROW - 1);
+    }
     this.drawLines(context, height);
     context.restore();
     this.rows.forEach((row, y) => {
       if (!this.isHighlighted(row)) return;
       context.strokeStyle = this.colors?.bad || '';
       context.lineWidth = 2;
-      context.strokeRect(left + 1, y * ROW + 1, area - 2, ROW - 2);
+      context.strokeRect(left + 1, y * pitch + above + 1, area - 2, ROW - 3);
     });
-    if (innerWidth < NARROW) this.drawNames(context, left);
+    if (above) this.drawNames(context, left, area);
     if (this.cursor.row >= 0 && document.activeElement === this.canvas) {
       context.strokeStyle = this.colors.accent;
-      context.strokeRect(this.x(this.cursor.time) - 2, this.cursor.row * ROW, Math.max(5, area / 100), ROW);
+      context.strokeRect(this.x(this.cursor.time) - 2, this.cursor.row * pitch + above, Math.max(5, area / 100), ROW);
     }
   }
 
@@ -202,15 +214,12 @@ export class Heatmap {
     context.fillRect(this.x(this.hoverTime), 0, 1, height);
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {number} left */
-  drawNames(context, left) {
-    context.font = '11px system-ui, sans-serif';
-    context.lineWidth = 3;
-    context.strokeStyle = this.colors?.card || '';
-    context.fillStyle = this.colors?.text || '';
+  /** @param {CanvasRenderingContext2D} context @param {number} left @param {number} width */
+  drawNames(context, left, width) {
+    context.font = '11.5px system-ui, sans-serif';
     this.rows.forEach((row, y) => {
-      context.strokeText(clean(row.name), left + 3, y * ROW + 13);
-      context.fillText(clean(row.name), left + 3, y * ROW + 13);
+      context.fillStyle = this.colors?.[this.isHighlighted(row) ? 'bad' : 'text'] || '';
+      context.fillText(clean(row.name), left, y * this.pitch + NAME_ROW - 3, width);
     });
   }
 
@@ -218,7 +227,7 @@ export class Heatmap {
   hover(x, y) {
     const {left, width} = this.place();
     if (x < left || x > left + width) return this.unhover();
-    this.showTip(Math.floor(y / ROW), this.from + (x - left) / width * (this.to - this.from));
+    this.showTip(Math.floor(y / this.pitch), this.from + (x - left) / width * (this.to - this.from));
   }
 
   /** @param {number} y @param {number} time */
@@ -235,7 +244,7 @@ export class Heatmap {
     this.tip.hidden = false;
     const x = this.x(time), half = this.plotBox.clientWidth / 2;
     this.tip.style.left = (x > half ? x - this.tip.offsetWidth - 14 : x + 14) + 'px';
-    this.tip.style.top = (y + 1) * ROW + 4 + 'px';
+    this.tip.style.top = (y + 1) * this.pitch + 4 + 'px';
   }
 
   unhover() {

@@ -131,7 +131,7 @@ export class JvmData {
   }
 
   openStream() {
-    this.stream = new Stream(jvmPath(this.id, '/live' + (this.dumps ? '?java=true' : '')), {
+    this.stream = new Stream(this.id, {
       interval: data => this.append(data),
       ended: data => this.end(data?.time || data?.end || this.interval?.end || this.listener.now()),
     }, {
@@ -141,7 +141,7 @@ export class JvmData {
         this.lost = since !== null;
       },
       failed: () => this.listener.failed(),
-    });
+    }, this.dumps);
   }
 
   /** From now on, requests the data that only thread dumps contain. */

@@ -3,10 +3,10 @@
 // @ts-check
 
 import {get, messageOf} from './api.js';
+import {nameOf} from './cards.js';
 import {confirmAction} from './dialogs.js';
 import {el, setText} from './dom.js';
 import {bytes, isKnown, moment, percent} from './format.js';
-import {nameOf} from './overview.js';
 
 /** @typedef {import('./types.js').Jvm} Jvm */
 

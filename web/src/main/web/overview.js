@@ -3,9 +3,10 @@
 // @ts-check
 
 import {el, clean, setText} from './dom.js';
-import {duration, isKnown, moment, percent, shortCommand} from './format.js';
+import {CardOrder, nameOf} from './cards.js';
+import {duration, isKnown, moment, percent} from './format.js';
 import {color, onScheme} from './palette.js';
-import {openJvm, presetFor} from './state.js';
+import {openJvm, presetFor, readState, remember} from './state.js';
 import {beginOf, byKind, kindOf, subjectOf} from './findings.js';
 import {Stream} from './stream.js';
 import {get, messageOf} from './api.js';
@@ -37,18 +38,27 @@ export class Overview {
   constructor(host, page) {
     this.page = page;
     this.machine = el('section', {class: 'part machine', 'aria-label': 'Machine'});
-    this.alerts = el('section', {class: 'part alerts', 'aria-label': 'Findings', hidden: true});
+    this.alerts = el('section', {class: 'part findings', 'aria-label': 'Findings', tabindex: '0'}, el('h2', {text: 'No findings'}));
     this.list = el('section', {class: 'cards', 'aria-label': 'JVMs'});
+    this.order = new CardOrder(readState(), changes => {
+      remember(changes);
+      this.update(readState());
+    });
     this.empty = el('section', {class: 'part empty', hidden: true});
-    this.ended = el('section', {class: 'part', hidden: true, 'aria-label': 'Ended JVMs'});
-    host.replaceChildren(this.machine, this.alerts, this.empty, this.list, this.ended);
+    this.endedTitle = el('summary', {});
+    this.endedList = el('ul', {class: 'ended', tabindex: '0', 'aria-label': 'Ended JVMs'});
+    this.ended = el('details', {class: 'part', hidden: true}, this.endedTitle, this.endedList);
+    host.replaceChildren(el('h1', {class: 'unseen', text: 'JVMs of this host'}),
+      el('div', {class: 'top'}, this.machine, this.alerts), this.order.bar, this.empty, this.list, this.ended);
     /** @type {Map<string, HTMLElement>} */
     this.cards = new Map();
+    /** By group. @type {Map<string, HTMLElement>} */
+    this.titles = new Map();
     /** @type {Jvms|null} */
     this.data = null;
     this.shownFindings = '';
     this.endedCount = 0;
-    this.stream = new Stream('api/live', {jvms: data => this.show(data)}, {
+    this.stream = new Stream('jvms', {jvms: data => this.show(data)}, {
       connected: since => page.connected(since), failed: () => page.checkServer(),
     });
     this.offScheme = onScheme(() => this.data && this.show(this.data));
@@ -68,19 +78,9 @@ export class Overview {
     setText(this.machineText, `${percent(now === null ? now : Math.min(now, machine.processors * 100))} % of ${machine.processors * 100} %`);
     if (this.machineCanvas) sparkline(this.machineCanvas, machine.cpu, machine.processors * 100);
     this.showFindings(jvms);
-    const sorted = [...jvms].sort((a, b) => b.findings.length - a.findings.length || a.started - b.started || a.pid - b.pid);
-    for (const [id, card] of this.cards) {
-      if (sorted.some(jvm => jvm.id === id)) continue;
-      card.remove();
-      this.cards.delete(id);
-    }
-    sorted.forEach((jvm, i) => {
-      let card = this.cards.get(jvm.id);
-      if (!card) this.cards.set(jvm.id, card = this.card(jvm));
-      if (this.list.children[i] !== card) this.list.insertBefore(card, this.list.children[i] || null);
-      this.fill(card, jvm, machine.processors);
-    });
+    this.place(jvms, machine.processors);
     this.empty.hidden = jvms.length > 0;
+    this.order.bar.hidden = !jvms.length;
     const ended = data.jvms.length - jvms.length;
     if (ended > this.endedCount) this.loadEnded();
     this.endedCount = ended;
@@ -92,14 +92,45 @@ export class Overview {
     }
   }
 
+  /** Applies the state in the URL. @param {import('./state.js').State} state */
+  update(state) {
+    this.order.update(state);
+    if (this.data) this.show(this.data);
+  }
+
+  /** Puts the cards in order, each at its place of the second before if possible. @param {Jvm[]} jvms @param {number} processors */
+  place(jvms, processors) {
+    const groups = this.order.arrange(jvms, this.list.matches(':hover, :focus-within'));
+    /** @type {HTMLElement[]} */
+    const wanted = [];
+    for (const {name, jvms: members} of groups) {
+      if (name) {
+        const title = this.titles.get(name) || el('h2', {class: 'group-title'});
+        this.titles.set(name, title);
+        setText(title, `${name}: ${percent(members.reduce((sum, jvm) => sum + (jvm.cpu || 0), 0))} %, ${members.length} JVM${members.length > 1 ? 's' : ''}`);
+        wanted.push(title);
+      }
+      for (const jvm of members) {
+        const card = this.cards.get(jvm.id) || this.card(jvm);
+        this.cards.set(jvm.id, card);
+        wanted.push(card);
+      }
+    }
+    for (const child of [...this.list.children]) if (!wanted.includes(/** @type {HTMLElement} */ (child))) child.remove();
+    wanted.forEach((child, i) => this.list.children[i] !== child && this.list.insertBefore(child, this.list.children[i] || null));
+    for (const {jvms: members} of groups) for (const jvm of members) this.fill(/** @type {HTMLElement} */ (this.cards.get(jvm.id)), jvm, processors);
+    const ids = new Set(jvms.map(({id}) => id));
+    for (const id of this.cards.keys()) if (!ids.has(id)) this.cards.delete(id);
+  }
+
   /** @param {Jvm[]} jvms */
   showFindings(jvms) {
     const all = jvms.flatMap(jvm => jvm.findings.map(finding => ({jvm, finding})));
-    this.alerts.hidden = !all.length;
+    this.alerts.classList.toggle('alerts', all.length > 0);
     const text = all.map(({jvm, finding}) => jvm.id + kindOf(finding) + finding.text + finding.since).join('\n');
     if (text === this.shownFindings) return;
     this.shownFindings = text;
-    this.alerts.replaceChildren(el('h2', {text: all.length === 1 ? '1 finding' : `${all.length} findings`}), ...all.map(({jvm, finding}) => this.findingLine(jvm, finding)));
+    this.alerts.replaceChildren(el('h2', {text: all.length === 1 ? '1 finding' : `${all.length || 'No'} findings`}), ...all.map(({jvm, finding}) => this.findingLine(jvm, finding)));
   }
 
   /** @param {Jvm} jvm @param {import('./types.js').Finding} finding */
@@ -114,7 +145,7 @@ export class Overview {
   open(jvm, finding) {
     if (!finding) return openJvm(jvm.id);
     const {since} = finding;
-    openJvm(jvm.id, {...subjectOf(finding), begin: since || 0, range: since ? presetFor(since, Date.now()) : 'live'});
+    openJvm(jvm.id, {...subjectOf(finding), begin: since || 0, range: since ? presetFor(since, this.page.now()) : 'live'});
   }
 
   /** @param {Jvm} jvm */
@@ -134,7 +165,7 @@ export class Overview {
     setText(part('h3'), nameOf(jvm));
     part('h3').title = clean(`${jvm.service || ''}\n${jvm.command}`);
     const pod = jvm.kubernetes ? `${jvm.kubernetes.namespace}/${jvm.kubernetes.pod}, ` : '';
-    setText(part('.where'), `${pod}pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(Date.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
+    setText(part('.where'), `${pod}pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(this.page.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
     setText(part('.cpu'), `${percent(jvm.cpu)} %`);
     setText(part('.parts'), `user ${percent(jvm.user)}  system ${percent(jvm.system)}`);
     const limit = jvm.limit, container = isKnown(jvm.container) ? `container ${percent(jvm.container)} %${isKnown(limit) && limit ? ` of ${Math.round(Number(limit) * 100)} %` : ''}` : '';
@@ -168,13 +199,14 @@ export class Overview {
 
   async loadEnded() {
     try {
-      const now = Date.now(), data = /** @type {Jvms} */ (await get(`api/jvms?from=${now - 86_400_000}&to=${now}`));
+      const now = Math.ceil(this.page.now()), data = /** @type {Jvms} */ (await get(`api/jvms?from=${now - 86_400_000}&to=${now}`));
       const ended = data.jvms.filter(jvm => jvm.ended).sort((a, b) => Number(b.ended) - Number(a.ended)).slice(0, 50);
       this.ended.hidden = !ended.length;
-      this.ended.replaceChildren(el('h2', {text: 'Ended in the last 24 hours'}), el('ul', {class: 'ended'}, ...ended.map(jvm => el('li', {},
+      setText(this.endedTitle, `${ended.length} JVM${ended.length > 1 ? 's' : ''} ended in the last 24 hours`);
+      this.endedList.replaceChildren(...ended.map(jvm => el('li', {},
         el('button', {type: 'button', class: 'link', text: nameOf(jvm), onclick: () => openJvm(jvm.id, {
           range: 'fixed', from: Math.max(jvm.started, Number(jvm.ended) - 900_000), to: Number(jvm.ended) + 5_000})}),
-        ` pid ${jvm.pid}, ended ${moment(Number(jvm.ended))}, ran ${duration(Number(jvm.ended) - jvm.started)}`))));
+        ` pid ${jvm.pid}, ended ${moment(Number(jvm.ended))}, ran ${duration(Number(jvm.ended) - jvm.started)}`)));
     } catch (e) {
       if (this.data) this.page.problem('ended', messageOf(e));
     }
@@ -188,6 +220,9 @@ export class Overview {
     if (by && links.length) {
       links[Math.max(0, Math.min(links.length - 1, at + by))].focus();
       event.preventDefault();
+    } else if (event.key === '/') {
+      this.order.input.focus();
+      event.preventDefault();
     } else if (event.key === 'F2' || event.key === 'D') {
       /** @type {HTMLElement|null} */ (this.alerts.querySelector('button'))?.focus();
       event.preventDefault();
@@ -199,12 +234,4 @@ export class Overview {
     this.stream.close();
     this.offScheme();
   }
-}
-
-/** @param {{service?: string|null, command?: string}} jvm */
-export function nameOf(jvm) {
-  const {service} = jvm;
-  // The name of a class without its package.
-  if (service && /^([a-z_][\w]*\.)+[A-Z][\w$]*$/.test(service)) return shortCommand(service);
-  return service || shortCommand(jvm.command || '') || 'JVM';
 }

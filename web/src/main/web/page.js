@@ -14,6 +14,7 @@ import {JvmView} from './jvm.js';
 import {Overview} from './overview.js';
 import {nextScheme, onScheme, schemeName} from './palette.js';
 import {addressOf, openJvm, readState} from './state.js';
+import {now, setNow} from './time.js';
 
 const INFO_REFRESH = 15_000;
 const DAY = 86_400_000;
@@ -25,7 +26,6 @@ export class Page {
   constructor() {
     /** @type {import('./types.js').Info|null} */
     this.info = null;
-    this.clockOffset = 0;
     /** @type {Overview|JvmView|FleetView|null} */
     this.view = null;
     this.viewKey = '';
@@ -65,10 +65,11 @@ export class Page {
   /** @returns {Promise<boolean>} whether the server answers */
   async loadInfo() {
     try {
-      const before = Date.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
+      const before = performance.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
+      // Before other text, which may contain times.
+      setNow(info.now + (performance.now() - before) / 2);
       if (info.columns) setColumns(info.columns);
       this.info = info;
-      this.clockOffset = info.now - (before + Date.now()) / 2;
       setText(byId('host'), info.host);
       byId('logout').hidden = !info.user;
       byId('logout').title = info.user || '';
@@ -85,7 +86,7 @@ export class Page {
 
   /** Returns the server's time. */
   now() {
-    return Date.now() + this.clockOffset;
+    return now();
   }
 
   async checkServer() {

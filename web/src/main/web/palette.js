@@ -6,17 +6,7 @@ const LIGHT = ['#2f6fd0', '#d9691e', '#2b9457', '#8a55cf', '#c93a57', '#138b98',
 const DARK = ['#6ea6ff', '#ff9d57', '#5fcf8d', '#b892ff', '#ff7d95', '#45c4d0', '#e0b93a', '#f28cc6', '#aed04e', '#8fa0ff'];
 /** What belongs to no pool or account in particular. @type {Map<string, {light: string, dark: string}>} */
 const NEUTRAL = new Map([['(other)', {light: '#8a96a6', dark: '#7d8a9c'}], ['(unaccounted)', {light: '#c3cad3', dark: '#4d5766'}]]);
-const HEAT = {
-  light: {
-    user: ['#ffffff', '#fde3a7', '#f7a35c', '#d8432f', '#7a1030'], both: ['#ffffff', '#ecd5f2', '#c98ad6', '#9a3fae', '#4b1259'],
-    system: ['#ffffff', '#c9defc', '#7fb0f2', '#2f6fd0', '#14306e'],
-  },
-  dark: {
-    user: ['#1d2129', '#4d2b3c', '#a3304f', '#ef7b45', '#ffe9a8'], both: ['#1d2129', '#43285a', '#7d3c9b', '#b978d8', '#eed9fa'],
-    system: ['#1d2129', '#24406e', '#2f6fd0', '#6ea6ff', '#d9e9ff'],
-  },
-};
-const STEPS = 32, SHARES = 8;
+const STEPS = 32;
 const SCHEMES = {auto: 'light dark', light: 'light', dark: 'dark'};
 const KEY = 'taskclock-scheme';
 const system = matchMedia('(prefers-color-scheme: dark)');
@@ -116,33 +106,16 @@ export function poolColors(pool, faded = false) {
   return faded ? {user: mix(user, background, 0.8), system: mix(kernel, background, 0.8)} : {user, system: kernel};
 }
 
-/** @param {string[]} scale @param {number} at between 0 and 1 */
-function onScale(scale, at) {
-  const place = at * (scale.length - 1), low = Math.min(Math.floor(place), scale.length - 2);
-  return mix(scale[low], scale[low + 1], place - low);
-}
-
 /**
- * Returns colors by CPU use and by the share of system time in it, as 0xAABBGGRR. The scale is a square root, because most threads
- * use little.
+ * Returns the color of a value, as 0xAABBGGRR. The scale is a square root, because most threads use little.
+ * @param {string} full at the end of the scale
+ * @returns {(value: number) => number} of a part of the scale, 0 to 1
  */
-export function heatColors() {
-  const {user, both, system: kernel} = isDark() ? HEAT.dark : HEAT.light;
-  const table = new Uint32Array((STEPS + 1) * (SHARES + 1));
-  for (let i = 0; i <= STEPS; i++) {
-    for (let s = 0; s <= SHARES; s++) {
-      // Orange and blue would mix to gray.
-      const at = i / STEPS, share = s / SHARES * 2;
-      const hex = share < 1 ? mix(onScale(user, at), onScale(both, at), share) : mix(onScale(both, at), onScale(kernel, at), share - 1);
-      table[i * (SHARES + 1) + s] = (255 << 24 | part(hex, 5) << 16 | part(hex, 3) << 8 | part(hex, 1)) >>> 0;
-    }
-  }
-  /** @param {number} cpu percent of the end of the scale, 0 to 1 @param {number} share of system time, 0 to 1 */
-  return (cpu, share) => table[
-    Math.round(Math.sqrt(Math.min(1, Math.max(0, cpu))) * STEPS) * (SHARES + 1) + Math.round(Math.min(1, Math.max(0, share)) * SHARES)];
-}
-
-/** Returns colors of a legend. @param {'user'|'system'} which */
-export function heatScale(which) {
-  return (isDark() ? HEAT.dark : HEAT.light)[which];
+export function intensity(full) {
+  const background = isDark() ? '#1d2129' : '#ffffff';
+  const table = Uint32Array.from({length: STEPS + 1}, (_, i) => {
+    const hex = mix(background, full, i / STEPS);
+    return (255 << 24 | part(hex, 5) << 16 | part(hex, 3) << 8 | part(hex, 1)) >>> 0;
+  });
+  return value => table[Math.round(Math.sqrt(Math.min(1, Math.max(0, value))) * STEPS)];
 }

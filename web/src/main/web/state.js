@@ -6,13 +6,14 @@
  * The state of the view in the URL, so that a link shows others the same view. `by` is the type of the accounts that are shown instead of
  * pools and threads, or the dimension of a fleet, of which `service` is the service that is shown alone.
  * @typedef {{view: 'overview'|'jvm', jvm: string, range: string, from: number, to: number, filter: string, sort: string,
- *   reverse: boolean, pools: boolean, open: string, highlight: string, begin: number, compare: string, by: string, service: string}} State
+ *   reverse: boolean, pools: boolean, open: string, highlight: string, begin: number, compare: string, by: string, group: string,
+ *   order: string, service: string}} State
  */
 
 /** @type {State} */
 const INITIAL = {
   view: 'overview', jvm: '', range: 'live', from: 0, to: 0, filter: '', sort: 'cpu', reverse: false, pools: true, open: '',
-  highlight: '', begin: 0, compare: '', by: '', service: '',
+  highlight: '', begin: 0, compare: '', by: '', group: '', order: 'start', service: '',
 };
 
 /** Lengths of the live ranges, in milliseconds. */

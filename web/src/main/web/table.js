@@ -107,7 +107,7 @@ export class ThreadTable {
     if (isSortable(column)) {
       cell.append(el('button', {type: 'button', text: column.title, tabindex: '-1', 'data-sort': column.id, onclick: () => this.actions.sort(column.id)}));
     } else {
-      cell.append(column.title);
+      cell.append(column.title || el('span', {class: 'unseen', text: column.help}));
     }
     return cell;
   }
@@ -123,7 +123,7 @@ export class ThreadTable {
       if (row) this.fill(element, row, first + i);
     });
     const active = this.rows.findIndex(row => row.key === this.selected);
-    if (active >= 0) this.scroller.setAttribute('aria-activedescendant', 'row-' + active);
+    if (active >= first && active < first + count) this.scroller.setAttribute('aria-activedescendant', 'row-' + active);
     else this.scroller.removeAttribute('aria-activedescendant');
   }
 
@@ -169,9 +169,11 @@ export class ThreadTable {
       cell.title = clean(row.name);
     } else if (column.id === 'bar') {
       const [user, system] = /** @type {HTMLElement[]} */ ([...cell.children]);
-      const cpu = Math.min(100, row.cpu || 0), kernel = row.cpu ? cpu * (row.system || 0) / row.cpu : 0;
+      const cpu = Math.min(100, row.cpu || 0), kernel = row.cpu ? cpu * (row.system || 0) / row.cpu : 0, colors = poolColors(row.pool);
       user.style.width = cpu - kernel + '%';
       system.style.width = kernel + '%';
+      user.style.background = colors.user;
+      system.style.background = colors.system;
     } else if (column.id === 'recent') {
       this.spark(/** @type {HTMLCanvasElement} */ (cell.firstChild), row.recent || []);
     } else {

@@ -6,8 +6,11 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
@@ -41,20 +44,44 @@ final class IntervalJson {
             List<DatedFinding> findings,
             List<AgentReport.Section> sections)
             throws IOException {
-        new IntervalJson(json, interval).write(explanation, findings, sections);
+        json.beginObject();
+        writeMembers(json, interval, explanation, findings, sections);
+        json.name("threads").beginArray();
+        for (String thread : threads(interval).values()) json.jsonValue(thread);
+        json.endArray();
+        json.endObject();
     }
 
-    private void write(List<String> explanation, List<DatedFinding> findings, List<AgentReport.Section> sections)
+    /** Writes the members of an interval, except its threads. */
+    static void writeMembers(
+            JsonWriter json,
+            Interval interval,
+            List<String> explanation,
+            List<DatedFinding> findings,
+            List<AgentReport.Section> sections)
             throws IOException {
-        json.beginObject();
+        new IntervalJson(json, interval).writeMembers(explanation, findings, sections);
+    }
+
+    /** Returns the threads of an interval as JSON, by keys that they have in other intervals, too. */
+    static Map<String, String> threads(Interval interval) {
+        Map<String, String> threads = new LinkedHashMap<>();
+        for (ThreadUsage thread : interval.threads()) {
+            byte[] text = Json.bytes(json -> new IntervalJson(json, interval).writeThread(thread));
+            String key = thread.kind() + " " + thread.tid() + " " + thread.javaId() + " " + thread.name();
+            while (threads.containsKey(key)) key += "+"; // several groups of the same name
+            threads.put(key, new String(text, StandardCharsets.UTF_8));
+        }
+        return threads;
+    }
+
+    private void writeMembers(List<String> explanation, List<DatedFinding> findings, List<AgentReport.Section> sections)
+            throws IOException {
         json.name("end").value(interval.end().toEpochMilli());
         json.name("intervalNanos").value(interval.intervalNanos());
         json.name("pid").value(interval.pid());
         json.name("source").value(interval.source());
         writeTotals(interval.totals());
-        json.name("threads").beginArray();
-        for (ThreadUsage thread : interval.threads()) writeThread(thread);
-        json.endArray();
         json.name("accounts").beginArray();
         for (ThreadUsage account : interval.accounts()) writeAccount(account);
         json.endArray();
@@ -68,7 +95,6 @@ final class IntervalJson {
         json.name("notes").beginArray();
         for (String note : interval.notes()) json.value(note);
         json.endArray();
-        json.endObject();
     }
 
     private Double percent(long nanos) {

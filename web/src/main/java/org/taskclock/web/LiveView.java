@@ -50,6 +50,7 @@ final class LiveView {
     private final Consumer<LiveView> onEnd;
     private final DaemonThread thread;
     private final Queue<Explained> recent = new ArrayDeque<>();
+    private final JsonChanges changes = new JsonChanges("threads");
 
     /** Whether a browser shows data that only thread dumps contain. */
     private volatile boolean watchesJavaStatus;
@@ -134,9 +135,11 @@ final class LiveView {
                 findings.add(new DatedFinding(finding, overview.since(key.id(), finding, start)));
             List<AgentReport.Section> sections = jvm.openSections();
             List<String> explanation = explain();
-            channel.send(
+            changes.send(
+                    channel,
                     "interval",
-                    Json.bytes(json -> IntervalJson.write(json, interval, explanation, findings, sections)));
+                    json -> IntervalJson.writeMembers(json, interval, explanation, findings, sections),
+                    IntervalJson.threads(interval));
         }
     }
 

@@ -8,10 +8,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
+import org.taskclock.web.http.EventChannel;
 
 /**
  * The JVMs that are watched thread by thread: those that browsers show, and without a browser those that use CPU time,
@@ -19,7 +21,7 @@ import org.taskclock.web.http.Call;
  */
 final class LiveViews implements AutoCloseable {
     /** Watching more JVMs at the same time would cost too much. */
-    private static final int MAX_VIEWS = 50;
+    static final int MAX_VIEWS = 50;
 
     /** How many JVMs to look at, at the same time, without a browser. */
     private static final int MAX_LOOKS = 2;
@@ -44,9 +46,17 @@ final class LiveViews implements AutoCloseable {
 
     /** Starts sending the intervals of a JVM to a browser. */
     void watch(Call call) throws ApiException {
-        JvmKey key = overview.running(call.path("id"));
+        watch(call.path("id"), "true".equals(call.parameter("java")), channel -> channel.add(call));
+    }
+
+    /**
+     * Adds a browser to those that watch a JVM.
+     *
+     * @param add adds it to the channel
+     */
+    void watch(String id, boolean needsJavaStatus, Consumer<EventChannel> add) throws ApiException {
+        JvmKey key = overview.running(id);
         if (key == null) throw ApiException.notFound("no such JVM is running: see /api/jvms");
-        boolean needsJavaStatus = "true".equals(call.parameter("java"));
         synchronized (this) {
             LiveView view = views.get(key.id());
             if (view == null) {
@@ -56,7 +66,7 @@ final class LiveViews implements AutoCloseable {
             }
             if (needsJavaStatus) view.watchJavaStatus();
             // Must happen here, because the view ends if it has no browser for some seconds.
-            view.channel.add(call);
+            add.accept(view.channel);
         }
     }
 

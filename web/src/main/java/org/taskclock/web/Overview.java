@@ -4,6 +4,7 @@ package org.taskclock.web;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import org.taskclock.monitor.fleet.FleetFindings;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.usage.Json;
+import org.taskclock.web.http.EventChannel;
 
 /** The state of all JVMs of this host in the last second. Thread-safe. */
 final class Overview {
@@ -28,6 +30,7 @@ final class Overview {
     private final int processors;
     private final Ring machine = new Ring();
     private final Map<String, JvmState> jvms = new LinkedHashMap<>();
+    private final JsonChanges changes = new JsonChanges("jvms");
 
     /** The JSON text for the last second; null until it is requested. */
     private byte[] json;
@@ -136,12 +139,24 @@ final class Overview {
         return Json.bytes(writer -> write(writer, others));
     }
 
-    private void write(JsonWriter writer, List<Json.Value> others) throws IOException {
-        writer.beginObject();
+    /** Sends the JVMs to browsers. */
+    synchronized void send(EventChannel channel) {
+        Map<String, String> rows = new LinkedHashMap<>();
+        for (JvmState state : jvms.values())
+            rows.put(state.key.id(), new String(Json.bytes(state::write), StandardCharsets.UTF_8));
+        changes.send(channel, "jvms", this::writeMachine, rows);
+    }
+
+    private void writeMachine(JsonWriter writer) throws IOException {
         writer.name("machine").beginObject();
         machine.write(writer.name("cpu"));
         writer.name("processors").value(processors);
         writer.endObject();
+    }
+
+    private void write(JsonWriter writer, List<Json.Value> others) throws IOException {
+        writer.beginObject();
+        writeMachine(writer);
         writer.name("jvms").beginArray();
         for (JvmState state : jvms.values()) state.write(writer);
         for (Json.Value other : others) other.write(writer);

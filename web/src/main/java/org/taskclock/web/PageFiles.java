@@ -4,6 +4,7 @@ package org.taskclock.web;
 
 import java.util.List;
 import org.eclipse.jetty.compression.gzip.GzipCompression;
+import org.eclipse.jetty.compression.gzip.GzipEncoderConfig;
 import org.eclipse.jetty.compression.server.CompressionConfig;
 import org.eclipse.jetty.compression.server.CompressionHandler;
 import org.eclipse.jetty.http.HttpMethod;
@@ -21,7 +22,20 @@ import org.taskclock.web.http.AccessHandler;
 final class PageFiles {
     private static final String DIRECTORY = "org/taskclock/web/page/";
 
+    /** The types of what is compressed. Others, such as recordings, already are. */
+    private static final List<String> TEXT = List.of(
+            "application/json",
+            "application/openmetrics-text",
+            "image/svg+xml",
+            "text/css",
+            "text/csv",
+            "text/event-stream",
+            "text/html",
+            "text/javascript",
+            "text/plain");
+
     private static final int MIN_COMPRESSED_BYTES = 1_024;
+    private static final int BUFFER_BYTES = 16_384;
 
     private PageFiles() {}
 
@@ -46,16 +60,18 @@ final class PageFiles {
         CompressionHandler compression = new CompressionHandler(handler);
         GzipCompression gzip = new GzipCompression();
         gzip.setMinCompressSize(MIN_COMPRESSED_BYTES);
+        GzipEncoderConfig encoder = new GzipEncoderConfig();
+        // Events must not wait in a buffer. Full buffers are flushed as well, which takes bytes, so buffers are large.
+        encoder.setSyncFlush(true);
+        encoder.setBufferSize(BUFFER_BYTES);
+        gzip.setDefaultEncoderConfig(encoder);
         compression.putCompression(gzip);
-        // Events must not wait in a buffer. Requests are not decompressed, because their size is limited.
-        compression.putConfiguration(
-                "/*",
-                CompressionConfig.builder()
-                        .defaults()
-                        .compressExcludeMimeType("text/event-stream")
-                        .decompressExcludePath("/*")
-                        .compressIncludeMethod(HttpMethod.GET.asString())
-                        .build());
+        // Requests are not decompressed, because their size is limited.
+        CompressionConfig.Builder config = CompressionConfig.builder()
+                .decompressExcludePath("/*")
+                .compressIncludeMethod(HttpMethod.GET.asString());
+        TEXT.forEach(config::compressIncludeMimeType);
+        compression.putConfiguration("/*", config.build());
         return compression;
     }
 

@@ -178,7 +178,7 @@ final class SamplingLoop implements AutoCloseable {
             }
         }
         webhooks.update(overview.findings(), now);
-        if (!channel.isEmpty()) channel.send("jvms", overview.json());
+        if (!channel.isEmpty()) overview.send(channel);
     }
 
     private void add(JvmKey key, JvmSample sample, Instant now) {

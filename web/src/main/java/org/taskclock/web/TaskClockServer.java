@@ -142,6 +142,7 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/info", call -> call.json(json -> writeInfo(json, call.request)));
         routes.add("GET", "/api/live", channel::add);
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
+        routes.add("GET", "/api/events", new ViewEvents(channel, views)::open);
         addRequests(routes, history, opened, actions, recordings, profiling, profiles, marks);
         routes.add("GET", "/api/jvms/{id}/methods", profileHistory::methods);
         routes.add("GET", "/api/jvms/{id}/flame", profileHistory::flame);

@@ -142,6 +142,9 @@ final class ApiTest {
 
             checkStream("jvms", "Jvms", "/api/live");
             requested.add("GET /api/live");
+            checkStream("jvms", "Jvms", "/api/events?of=jvms");
+            check("GET", "/api/events", 400, "/api/events", null);
+            requested.add("GET /api/events");
             checkStream("interval", "Interval", jvm + "/live?java=true");
             requested.add("GET /api/jvms/{id}/live");
             checkRecordings(jvm);

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.List;
 import java.util.regex.Matcher;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpMethod;
@@ -70,6 +71,14 @@ public final class Call {
         if (text != null && text.length() > MAX_TEXT)
             throw ApiException.badRequest(name + ": must have at most " + MAX_TEXT + " characters");
         return text;
+    }
+
+    /** Returns all values of a parameter of the query. */
+    public List<String> parameters(String name) throws ApiException {
+        if (query == null) query = Request.extractQueryParameters(request);
+        List<String> values = query.getValuesOrEmpty(name);
+        for (String value : values) limited(name, value);
+        return values;
     }
 
     public Instant time(String name, Instant ifAbsent) throws ApiException {

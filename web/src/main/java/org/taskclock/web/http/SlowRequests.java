@@ -5,6 +5,7 @@ package org.taskclock.web.http;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.http2.HTTP2Connection;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.Handler;
@@ -21,9 +22,9 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
     /** The attribute of a request that has the limit, for its body. */
     static final String MAX_MILLIS = SlowRequests.class.getName();
 
-    /** A connection that is sending a header, is idle, or waits for a response. */
+    /** A connection that is sending a header, is idle, or waits for a response: for several with HTTP/2. */
     private static final class State {
-        private boolean isAnswering;
+        private int answering;
 
         /** The number of bytes received up to the end of the last request, including TLS overhead. */
         private long bytesBefore;
@@ -34,17 +35,17 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
         private boolean isReceiving = true;
 
         synchronized void startAnswering() {
-            isAnswering = true;
+            answering++;
         }
 
         synchronized void endAnswering(long bytes) {
-            isAnswering = false;
+            answering--;
             isReceiving = false;
             bytesBefore = bytes;
         }
 
         synchronized boolean isTooSlow(long bytes, long now, long maxNanos) {
-            if (isAnswering) return false;
+            if (answering > 0) return false;
             if (!isReceiving && bytes != bytesBefore) {
                 isReceiving = true;
                 startedAt = now;
@@ -99,8 +100,10 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
             long now = System.nanoTime();
             long maxNanos = TimeUnit.MILLISECONDS.toNanos(maxMillis);
             states.forEach((connection, state) -> {
-                if (state.isTooSlow(bytesIn(connection), now, maxNanos))
-                    connection.getEndPoint().close();
+                if (!state.isTooSlow(bytesIn(connection), now, maxNanos)) return;
+                // With HTTP/2, bytes need not belong to a request, so the client is told that the connection ends.
+                if (connection instanceof HTTP2Connection) connection.close();
+                else connection.getEndPoint().close();
             });
         } finally {
             schedule();

@@ -7,7 +7,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
+import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http2.HTTP2Cipher;
+import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -110,7 +113,12 @@ public final class WebServer implements AutoCloseable {
         };
         // Otherwise, Jetty looks for a key store.
         tls.setSslContext(security.tls());
-        return new ConnectionFactory[] {new SslConnectionFactory(tls, plain.getProtocol()), plain};
+        tls.setCipherComparator(HTTP2Cipher.COMPARATOR);
+        // Browsers open at most six connections to a server with HTTP/1.1, and speak HTTP/2 over TLS only.
+        ALPNServerConnectionFactory alpn = new ALPNServerConnectionFactory();
+        alpn.setDefaultProtocol(plain.getProtocol());
+        HTTP2ServerConnectionFactory http2 = new HTTP2ServerConnectionFactory(http);
+        return new ConnectionFactory[] {new SslConnectionFactory(tls, alpn.getProtocol()), alpn, http2, plain};
     }
 
     /**

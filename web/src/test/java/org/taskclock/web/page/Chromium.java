@@ -21,16 +21,11 @@ final class Chromium implements AutoCloseable {
     /** Machines that run tests may be very busy. */
     private static final int TIMEOUT_MILLIS = 60_000;
 
-    /** Keeps the last event of each stream where tests can read it, and counts events. */
+    /** Keeps the events of streams, with what changed applied, where tests can read them. */
     private static final String RECORD_EVENTS = """
             window.events = {};
-            const add = EventSource.prototype.addEventListener;
-            EventSource.prototype.addEventListener = function (name, action) {
-              return add.call(this, name, event => {
-                (window.events[name] ||= []).push(JSON.parse(event.data));
-                action(event);
-              });
-            };
+            addEventListener('taskclock', ({detail: {event, data}}) =>
+              (window.events[event] ||= []).push(JSON.parse(JSON.stringify(data))));
             """;
 
     private final Playwright playwright;
@@ -66,6 +61,7 @@ final class Chromium implements AutoCloseable {
                 .setViewportSize(width, height)
                 .setColorScheme(scheme)
                 .setAcceptDownloads(true)
+                .setIgnoreHTTPSErrors(true)
                 .setPermissions(List.of("clipboard-read", "clipboard-write")));
         contexts.add(context);
         context.addInitScript(RECORD_EVENTS);

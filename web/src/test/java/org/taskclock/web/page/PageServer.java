@@ -25,10 +25,11 @@ import org.taskclock.web.metrics.ExporterOptions;
 
 /** A server of this JVM, which can be restarted at the same address. */
 final class PageServer implements AutoCloseable {
-    private final HttpClient client = HttpClient.newHttpClient();
+    private final HttpClient client;
     private final Path data;
     private final Path token;
     private final String externalUrl;
+    private final Path webConfig;
     private final Queue<String> log = new ConcurrentLinkedQueue<>();
     private TaskClockServer server;
     private String address = "127.0.0.1:0";
@@ -39,6 +40,13 @@ final class PageServer implements AutoCloseable {
     }
 
     PageServer(Path data, Path token, String externalUrl) throws WebException {
+        this(data, token, externalUrl, null, HttpClient.newHttpClient());
+    }
+
+    /** Starts a server with a web configuration file, null for none, and a client that trusts it. */
+    PageServer(Path data, Path token, String externalUrl, Path webConfig, HttpClient client) throws WebException {
+        this.client = client;
+        this.webConfig = webConfig;
         this.data = data;
         this.token = token;
         this.externalUrl = externalUrl;
@@ -48,7 +56,7 @@ final class PageServer implements AutoCloseable {
     void start() throws WebException {
         ExporterOptions exporter = new ExporterOptions(
                 address,
-                null,
+                webConfig,
                 new FleetOptions(List.of(), "LoadProgram", 100, Duration.ofMinutes(5), true),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(1),
@@ -79,7 +87,7 @@ final class PageServer implements AutoCloseable {
     }
 
     String url() {
-        return "http://" + address + "/";
+        return (webConfig == null ? "http://" : "https://") + address + "/";
     }
 
     /** Returns what the server has logged. */
