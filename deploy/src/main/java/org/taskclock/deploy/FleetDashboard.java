@@ -14,6 +14,9 @@ final class FleetDashboard {
     private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_PERIODS);
     private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
 
+    private static final String FINDING = PrometheusName.of(Metric.FINDING);
+    private static final String FINDING_START = PrometheusName.of(Metric.FINDING_START_TIME);
+
     private static final String SERVICE = "{job=~\"$job\", service=~\"$service\"}";
     private static final String POOL_CPU = "jvm_pool:taskclock_thread_cpu_time_seconds:rate5m" + SERVICE;
     private static final String POOL_SYSTEM = "jvm_pool:taskclock_thread_system_time_seconds:rate5m" + SERVICE;
@@ -121,6 +124,17 @@ final class FleetDashboard {
                                 .label("service", "Service", jvm)
                                 .label("instance", "Instance (opens the page of serve)", page)
                                 .sortedBy("Processors", "__name__"),
+                        12,
+                        10)
+                .add(
+                        Panel.table("Findings", Panel.TIME)
+                                .column(
+                                        "1000 * " + FINDING_START + SERVICE + " and " + FINDING + SERVICE + " == 1",
+                                        "Since",
+                                        Panel.TIME)
+                                .label("taskclock_finding_kind", "Finding", "")
+                                .label("service", "Service", jvm)
+                                .sortedBy("Since"),
                         12,
                         10)
                 .add(
