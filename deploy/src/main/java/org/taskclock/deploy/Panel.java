@@ -151,7 +151,7 @@ final class Panel {
 
     /** Adds a link to the panel's title. */
     Panel link(String title, String url) {
-        links.add(Json.object("title", title, "url", url, "targetBlank", true));
+        links.add(Json.link(title, "external link", url, false, true));
         return this;
     }
 
