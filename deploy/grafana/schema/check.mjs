@@ -18,6 +18,7 @@ const panelTypes = {
   timeseries: ['TimeSeriesPanelCfg', true],
   stat: ['StatPanelCfg', false],
   table: ['TablePanelCfg', true],
+  bargauge: ['BarGaugePanelCfg', false],
 };
 
 // JSON has the values of enumerations, which are no literals of their types.

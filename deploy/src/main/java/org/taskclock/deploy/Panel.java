@@ -13,6 +13,7 @@ final class Panel {
 
     static final String SHARE = "percentunit";
     static final String PER_SECOND = "cps";
+    static final String TIME = "dateTimeAsIso";
     static final String SECONDS = "s";
     static final String COUNT = "short";
 
@@ -90,6 +91,40 @@ final class Panel {
         return panel;
     }
 
+    /** Returns a panel with a bar for each series. */
+    static Panel bars(String title, String unit) {
+        Panel panel = new Panel("bargauge", title, unit);
+        panel.defaults.addProperty("min", 0);
+        JsonObject legend = Json.object("displayMode", "list", "placement", "bottom", "showLegend", false);
+        legend.add("calcs", new JsonArray());
+        panel.json.add(
+                "options",
+                Json.object(
+                        "reduceOptions",
+                        Json.object("calcs", Json.array("lastNotNull"), "values", false),
+                        "orientation",
+                        "horizontal",
+                        "displayMode",
+                        "basic",
+                        "valueMode",
+                        "text",
+                        "namePlacement",
+                        "left",
+                        "showUnfilled",
+                        false,
+                        "sizing",
+                        "auto",
+                        "minVizWidth",
+                        8,
+                        "minVizHeight",
+                        16,
+                        "maxVizHeight",
+                        24,
+                        "legend",
+                        legend));
+        return panel;
+    }
+
     /** Returns a table in which each query is a column. */
     static Panel table(String title, String unit) {
         Panel panel = new Panel("table", title, unit);
@@ -126,6 +161,15 @@ final class Panel {
                 expr,
                 "legendFormat",
                 legend));
+        return this;
+    }
+
+    /** Adds a query of the values at the end of the time range. */
+    Panel last(String expr, String legend) {
+        query(expr, legend);
+        JsonObject target = targets.get(targets.size() - 1).getAsJsonObject();
+        target.addProperty("range", false);
+        target.addProperty("instant", true);
         return this;
     }
 

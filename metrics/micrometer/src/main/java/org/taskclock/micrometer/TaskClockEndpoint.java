@@ -18,6 +18,7 @@ import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.PoolUsage;
 
 /** The actuator endpoint {@code taskclock}: the CPU time of the process, its pools, threads, and accounts, as JSON. */
+@SuppressWarnings("exports") // only Spring Boot, which is optional, uses this class
 @Endpoint(id = "taskclock")
 public final class TaskClockEndpoint {
     private static final int MAX_THREADS = 100;
