@@ -10,10 +10,13 @@ module org.taskclock.micrometer {
     requires transitive micrometer.observation;
     requires transitive org.taskclock.bindings;
     requires transitive org.taskclock.metrics;
-    // Only for the auto-configurations, which is ignored without Spring Boot.
+    requires jdk.management;
+    // Only for the auto-configurations, which are ignored without Spring Boot.
     requires static jakarta.servlet;
     requires static spring.beans;
     requires static spring.boot;
+    requires static spring.boot.actuator;
+    requires static spring.boot.actuator.autoconfigure;
     requires static spring.boot.autoconfigure;
     requires static spring.context;
     requires static spring.core;

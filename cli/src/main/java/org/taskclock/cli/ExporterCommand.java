@@ -4,9 +4,7 @@ package org.taskclock.cli;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.fleet.FleetOptions;
 import org.taskclock.web.http.WebException;
@@ -14,6 +12,7 @@ import org.taskclock.web.metrics.Exporter;
 import org.taskclock.web.metrics.ExporterOptions;
 import org.taskclock.web.metrics.FatalErrors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
@@ -21,14 +20,14 @@ import picocli.CommandLine.Option;
         description = {
             "Export the CPU time of all JVMs of this machine by thread pool.",
             "Serves metrics for Prometheus until interrupted, and pushes them to an OpenTelemetry receiver with"
-                    + " --otlp-endpoint. Needs no change to the JVMs."
+                    + " --push. Needs no change to the JVMs."
         },
         footer = {
             "",
             "Examples:",
             "  taskclock exporter                                   metrics on http://127.0.0.1:10077/metrics",
-            "  taskclock exporter --web.listen-address :10077        reachable from the network",
-            "  taskclock exporter --service env:OTEL_SERVICE_NAME   label JVMs with a variable of their environment",
+            "  taskclock exporter --web.listen-address :10077       reachable from the network",
+            "  taskclock exporter --service env:APP                 label JVMs with a variable of their environment",
             "  taskclock exporter --otlp-endpoint http://localhost:4318",
             "",
             "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
@@ -36,8 +35,6 @@ import picocli.CommandLine.Option;
         })
 final class ExporterCommand implements Callable<Integer> {
     private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
-    private static final String HTTP = "http/protobuf";
-    private static final String GRPC = "grpc";
 
     @Option(
             names = "--web.listen-address",
@@ -56,9 +53,10 @@ final class ExporterCommand implements Callable<Integer> {
     @Option(
             names = "--service",
             paramLabel = "RULE",
-            description = "How to find the label \"service\": main (main class or jar), jar, env:NAME, or regex:PATTERN"
-                    + " (first group of a match in the command line). If given several times, the first that gives a"
-                    + " name counts, then main.")
+            description =
+                    "How to find the label \"service\": otel (configuration of OpenTelemetry), main (main class or"
+                            + " jar), jar, env:NAME, or regex:PATTERN (first group of a match in the command line). If given"
+                            + " several times, the first that gives a name counts, then otel and main.")
     private List<String> service = List.of();
 
     @Option(
@@ -99,39 +97,8 @@ final class ExporterCommand implements Callable<Integer> {
     @Option(names = "--no-attach", description = "Do not attach to any JVM: names are truncated to 15 characters.")
     private boolean noAttach;
 
-    @Option(
-            names = "--otlp-endpoint",
-            paramLabel = "URL",
-            description = "Push to this OpenTelemetry receiver, such as http://localhost:4318.")
-    private String otlpEndpoint;
-
-    @Option(
-            names = "--otlp-protocol",
-            paramLabel = "PROTOCOL",
-            defaultValue = HTTP,
-            description = "Protocol of the receiver: http/protobuf or grpc (default: ${DEFAULT-VALUE}).")
-    private String otlpProtocol;
-
-    @Option(
-            names = "--otlp-header",
-            paramLabel = "NAME=VALUE",
-            description = "Header to send with each push, for instance for authentication. Can be repeated.")
-    private Map<String, String> otlpHeaders = new LinkedHashMap<>();
-
-    @Option(
-            names = "--push-interval",
-            paramLabel = "TIME",
-            defaultValue = "15s",
-            description = "Interval between pushes (default: ${DEFAULT-VALUE}).")
-    private Duration pushInterval;
-
-    @Option(
-            names = "--push-queue",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "Number of pushes to keep while one is being retried; then the oldest is dropped (default:"
-                    + " ${DEFAULT-VALUE}).")
-    private int pushQueue;
+    @Mixin
+    private final PushOptions push = new PushOptions();
 
     @Option(
             names = "--kubernetes-node",
@@ -165,34 +132,17 @@ final class ExporterCommand implements Callable<Integer> {
     private ExporterOptions options() throws CommandException {
         checkAtLeast("--interval", interval, MIN_INTERVAL);
         checkAtLeast("--refresh", refresh, MIN_INTERVAL);
-        checkAtLeast("--push-interval", pushInterval, MIN_INTERVAL);
-        if (pushQueue < 1) throw new CommandException(Main.USAGE, "--push-queue " + pushQueue + ": must be at least 1");
-        if (!otlpProtocol.equals(HTTP) && !otlpProtocol.equals(GRPC))
-            throw new CommandException(
-                    Main.USAGE, "--otlp-protocol " + otlpProtocol + ": must be " + HTTP + " or " + GRPC);
-        ExporterOptions.Push push = otlpEndpoint == null
-                ? null
-                : new ExporterOptions.Push(
-                        otlpEndpoint, otlpProtocol.equals(GRPC), otlpHeaders, pushInterval, pushQueue);
-        // A push must have the last values of a JVM that has exited.
-        Duration minKept = push == null ? Duration.ZERO : pushInterval.multipliedBy(2);
         return new ExporterOptions(
                 listenAddress,
                 webConfig,
-                new FleetOptions(
-                        service,
-                        match,
-                        maxPools,
-                        keepEnded.compareTo(minKept) < 0 ? minKept : keepEnded,
-                        !noAttach,
-                        kubernetesNode),
+                new FleetOptions(service, match, maxPools, push.keepEnded(keepEnded), !noAttach, kubernetesNode),
                 interval,
                 refresh,
-                push,
+                push.read(),
                 Main.version());
     }
 
-    private static void checkAtLeast(String option, Duration value, Duration minimum) throws CommandException {
+    static void checkAtLeast(String option, Duration value, Duration minimum) throws CommandException {
         if (value.compareTo(minimum) < 0)
             throw new CommandException(
                     Main.USAGE, option + ": must be at least " + UnitConverters.formatDuration(minimum));

@@ -10,12 +10,14 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 import org.taskclock.monitor.profile.OtlpProfile;
 import org.taskclock.monitor.profile.Profile;
+import org.taskclock.web.http.WebException;
+import org.taskclock.web.metrics.OtlpHeaders;
 
 /** Sends profiles to an OpenTelemetry receiver. */
 final class OtlpClient {
@@ -28,7 +30,7 @@ final class OtlpClient {
     private final HttpRequest.Builder request;
 
     /** @param url without a path, the standard one is used */
-    OtlpClient(String url, Map<String, String> headers) throws CommandException {
+    OtlpClient(String url, Path headersFile) throws CommandException {
         option = "--otlp " + url + ": ";
         try {
             URI uri = URI.create(url);
@@ -40,7 +42,9 @@ final class OtlpClient {
                     .header("Content-Type", "application/x-protobuf")
                     .header("Content-Encoding", "gzip")
                     .header("OTLP-Profiles-Development-Version", OtlpProfile.DEVELOPMENT_VERSION);
-            headers.forEach(request::header);
+            if (headersFile != null) new OtlpHeaders(headersFile).get().forEach(request::header);
+        } catch (WebException e) {
+            throw new CommandException(Main.USAGE, e.getMessage());
         } catch (IllegalArgumentException e) {
             throw new CommandException(Main.USAGE, option + e.getMessage());
         }

@@ -6,9 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.history.HistoryException;
 import org.taskclock.monitor.profile.Profile;
@@ -136,10 +134,10 @@ final class ProfileCommand implements Callable<Integer> {
     private String otlp;
 
     @Option(
-            names = "--otlp-header",
-            paramLabel = "NAME=VALUE",
-            description = "Header to send with it, for instance for authentication. Can be repeated.")
-    private Map<String, String> otlpHeaders = new LinkedHashMap<>();
+            names = "--otlp-headers-file",
+            paramLabel = "FILE",
+            description = "File with a line NAME=VALUE for each header to send with it, such as a token.")
+    private Path otlpHeaders;
 
     @Option(names = "--json", description = "Print one JSON object with all methods and stacks.")
     private boolean json;

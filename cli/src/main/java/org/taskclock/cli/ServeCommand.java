@@ -18,13 +18,14 @@ import org.taskclock.web.TaskClockServer;
 import org.taskclock.web.http.WebException;
 import org.taskclock.web.metrics.ExporterOptions;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
         name = "serve",
         description = {
             "Show the CPU time of all JVMs of this machine in a browser, live and with its history.",
-            "Also serves the metrics of the exporter. Needs no change to the JVMs."
+            "Also serves the metrics of the exporter, and pushes them with --push. Needs no change to the JVMs."
         },
         footer = {
             "",
@@ -134,10 +135,9 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--service",
             paramLabel = "RULE",
-            description =
-                    "How to name JVMs: main (main class or jar), jar, env:NAME, or regex:PATTERN (first group of a"
-                            + " match in the command line). If given several times, the first that gives a name counts, then"
-                            + " main.")
+            description = "How to name JVMs: otel (configuration of OpenTelemetry), main (main class or jar), jar,"
+                    + " env:NAME, or regex:PATTERN (first group of a match in the command line). If given several"
+                    + " times, the first that gives a name counts, then otel and main.")
     private List<String> service = List.of();
 
     @Option(
@@ -159,6 +159,9 @@ final class ServeCommand implements Callable<Integer> {
             description = "Do not attach to any JVM, also while the page shows it: names are truncated to 15"
                     + " characters, and there are no thread dumps.")
     private boolean noAttach;
+
+    @Mixin
+    private final PushOptions push = new PushOptions();
 
     @Option(
             names = "--kubernetes-node",
@@ -194,10 +197,10 @@ final class ServeCommand implements Callable<Integer> {
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
-                new FleetOptions(service, match, maxPools, KEEP_ENDED, !noAttach, kubernetesNode),
+                new FleetOptions(service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach, kubernetesNode),
                 INTERVAL,
                 REFRESH,
-                null,
+                push.read(),
                 Main.version());
         return new ServerOptions(
                 exporter,

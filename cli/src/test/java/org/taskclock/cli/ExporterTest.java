@@ -246,6 +246,48 @@ class ExporterTest {
         }
     }
 
+    /** As OpenTelemetry's SDK would. The resource of each JVM is its own. */
+    @Test
+    void shouldPushAsTheEnvironmentSays() throws Exception {
+        List<String> received = new CopyOnWriteArrayList<>();
+        HttpServer receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        receiver.createContext("/v1/metrics", exchange -> {
+            try (exchange) {
+                assertThat(exchange.getRequestHeaders()).doesNotContainKey("Content-Encoding");
+                received.add(exchange.getRequestHeaders().getFirst("X-Token") + " "
+                        + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+                exchange.sendResponseHeaders(200, -1);
+            }
+        });
+        receiver.start();
+        String url = "http://127.0.0.1:" + receiver.getAddress().getPort();
+        try (LoadJvm jvm = LoadJvm.start(property(this), "-Dotel.service.name=orders", "busy");
+                ExporterProcess exporter = ExporterProcess.start(
+                        Path.of(System.getProperty("cli.jar")),
+                        List.of(
+                                "env",
+                                "OTEL_EXPORTER_OTLP_ENDPOINT=" + url,
+                                "OTEL_EXPORTER_OTLP_HEADERS=x-token=abc",
+                                "OTEL_EXPORTER_OTLP_METRICS_COMPRESSION=none",
+                                "OTEL_SERVICE_NAME=exporter",
+                                "OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production"),
+                        "--match",
+                        property(this),
+                        "--push",
+                        "--push-interval",
+                        "500ms")) {
+            exporter.await(v -> received.stream().anyMatch(push -> push.contains("a busy thread")));
+            assertThat(jvm.isAlive()).isTrue();
+            assertThat(exporter.err().lines()).as(exporter.err()).hasSize(1);
+        } finally {
+            receiver.stop(0);
+        }
+        assertThat(received.get(received.size() - 1))
+                .startsWith("abc ")
+                .contains("orders", "production", "org.taskclock", "https://opentelemetry.io/schemas/")
+                .doesNotContain("unknown_service");
+    }
+
     @Test
     void shouldPushUntilItIsTerminated() throws Exception {
         List<Integer> sizes = new CopyOnWriteArrayList<>();
@@ -266,7 +308,7 @@ class ExporterTest {
                         "--push-interval",
                         "500ms")) {
             exporter.await(v -> ExporterProcess.sum(v, "taskclock_exporter_pushes_total{", "ok") >= 3
-                    && v.keySet().stream().anyMatch(series -> series.startsWith("jvm_")));
+                    && v.keySet().stream().anyMatch(series -> series.contains("jvm=\"")));
             int before = sizes.size();
             assertThat(exporter.terminate()).isEqualTo(Main.OK);
             // The first pushes may come before the names of the threads.
@@ -293,7 +335,7 @@ class ExporterTest {
                 if (i % 50 == 0) exporter.scrape();
             }
             Map<String, Double> values =
-                    exporter.await(v -> v.keySet().stream().noneMatch(series -> series.startsWith("jvm_")));
+                    exporter.await(v -> v.keySet().stream().noneMatch(series -> series.contains("jvm=\"")));
             assertThat(ExporterProcess.sum(values, "taskclock_exporter_jvms_found_total"))
                     .isGreaterThan(500); // each lives for half a second
             assertThat(ExporterProcess.sum(values, "taskclock_exporter_resident_memory_bytes"))
@@ -321,11 +363,12 @@ class ExporterTest {
     @CsvSource(delimiter = '|', textBlock = """
                     --web.listen-address 10077           | must be HOST:PORT
                     --web.config.file /nonexistent.yml  | /nonexistent.yml: no such file
-                    --service nothing                   | --service nothing: must be main
+                    --service nothing                   | --service nothing: must be otel
                     --max-pools 3                       | --max-pools 3: must be at least
                     --interval 1ms                      | --interval: must be at least
                     --otlp-protocol thrift              | --otlp-protocol thrift: must be
                     --otlp-endpoint nowhere             | --otlp-endpoint nowhere: must be a URL
+                    --otlp-endpoint http://127.0.0.1:1 --otlp-headers-file /nonexistent | /nonexistent: no such file
                     --push-queue 0                      | --push-queue 0: must be at least 1
                     surplus                             | surplus
                     """)

@@ -79,9 +79,11 @@ class ProfileFilesTest {
         });
         receiver.start();
         String url = "http://127.0.0.1:" + receiver.getAddress().getPort();
+        String headers = Files.writeString(Files.createTempFile("headers", null), "X-Token=secret")
+                .toString();
         try (HotJvm target = new HotJvm()) {
             JsonObject profile = JsonParser.parseString(
-                            profile(target, "--for", "1s", "--json", "--otlp", url, "--otlp-header", "X-Token=secret")
+                            profile(target, "--for", "1s", "--json", "--otlp", url, "--otlp-headers-file", headers)
                                     .out())
                     .getAsJsonObject();
             ExportProfilesServiceRequest request = received.poll(10, TimeUnit.SECONDS);

@@ -14,6 +14,9 @@ final class FleetDashboard {
     private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_PERIODS);
     private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
 
+    private static final String FINDING = PrometheusName.of(Metric.FINDING);
+    private static final String FINDING_START = PrometheusName.of(Metric.FINDING_START_TIME);
+
     private static final String SERVICE = "{job=~\"$job\", service=~\"$service\"}";
     private static final String POOL_CPU = "jvm_pool:taskclock_thread_cpu_time_seconds:rate5m" + SERVICE;
     private static final String POOL_SYSTEM = "jvm_pool:taskclock_thread_system_time_seconds:rate5m" + SERVICE;
@@ -61,9 +64,8 @@ final class FleetDashboard {
                         12,
                         9)
                 .add(
-                        Panel.bars("The 20 busiest thread pools", Panel.PROCESSORS)
-                                .description("At the end of the time range.")
-                                .atEnd(
+                        Panel.bars("Processors by thread pool, the 20 busiest", Panel.PROCESSORS)
+                                .last(
                                         "topk(20, sum by (service, taskclock_pool_name) (" + SERVICE_POOL_CPU + "))",
                                         "{{service}} {{taskclock_pool_name}}"),
                         12,
@@ -111,7 +113,7 @@ final class FleetDashboard {
                                         "{{service}} {{taskclock_pool_name}}"),
                         8,
                         8);
-        String page = "${scheme}://${__data.fields.instance}/";
+        String page = "${scheme}://${__value.raw}/";
         String jvm = "/d/" + JvmDashboard.UID
                 + "?var-instance=${__data.fields.instance}&var-jvm=${__data.fields.jvm}&${__url_time_range}";
         dashboard
@@ -119,8 +121,20 @@ final class FleetDashboard {
                         Panel.table("The 20 busiest JVMs", Panel.PROCESSORS)
                                 .column("topk(20, " + JVM_CPU + ")", "Processors", Panel.PROCESSORS)
                                 .label("service", "Service", jvm)
-                                .label("instance", "Instance (opens the page of serve)", page)
+                                .label("instance", "Page of the host", page)
                                 .sortedBy("Processors", "__name__"),
+                        24,
+                        10)
+                .add(
+                        Panel.table("Findings", Panel.TIME)
+                                .column(
+                                        "1000 * " + FINDING_START + SERVICE + " and " + FINDING + SERVICE + " == 1",
+                                        "Since",
+                                        Panel.TIME)
+                                .label("taskclock_finding_kind", "Finding", "")
+                                .label("service", "Service", jvm)
+                                .label("instance", "Page of the host", page)
+                                .sortedBy("Since"),
                         12,
                         10)
                 .add(

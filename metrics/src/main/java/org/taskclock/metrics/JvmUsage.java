@@ -7,20 +7,41 @@ import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 
 /**
- * What a JVM has used since it started, or since watching began. Values never decrease, except for counts of threads
- * and the limit.
+ * What a JVM has used since it started, or since watching began. Values never decrease, except for counts of threads,
+ * the limit, and findings.
  *
  * @param process the CPU time of the process, to which the pools add up
  * @param virtualThreads as of the last report of the agent
  * @param accounts the named accounts of the JVM, with a row for the rest of the process in each type
  * @param container usage of the container, or of another control group with a limit; null if there is none
+ * @param findings the kinds of problems that the JVM has or had
  */
 public record JvmUsage(
         List<PoolUsage> pools,
         CpuTime process,
         VirtualThreadCounts virtualThreads,
         List<AccountUsage> accounts,
-        ContainerUsage container) {
+        ContainerUsage container,
+        List<FindingStatus> findings) {
+    /** Creates a usage of a JVM in which nobody looks for problems. */
+    public JvmUsage(
+            List<PoolUsage> pools,
+            CpuTime process,
+            VirtualThreadCounts virtualThreads,
+            List<AccountUsage> accounts,
+            ContainerUsage container) {
+        this(pools, process, virtualThreads, accounts, container, List.of());
+    }
+
+    /**
+     * A kind of problem that a JVM has or had.
+     *
+     * @param kind such as yield-storm
+     * @param isCurrent whether it is there now
+     * @param startMillis when it began, now or the last time, in milliseconds since 1970
+     */
+    public record FindingStatus(String kind, boolean isCurrent, long startMillis) {}
+
     /**
      * The CPU time of all processes of a control group. A negative number means unknown.
      *

@@ -10,9 +10,9 @@ import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 
 /**
- * The metrics of a JVM, as docs/metrics.md defines them. Names, units, and attributes follow OpenTelemetry's semantic
- * conventions. The attribute {@code cpu.mode} is {@code user} or {@code system}; {@code taskclock.pool.kind} is a
- * {@linkplain ThreadKind#label() label}.
+ * The metrics of a JVM, as docs/metrics.md defines them. Units, and the attributes {@code cpu.mode} and
+ * {@code process.context_switch.type}, are those of OpenTelemetry's semantic conventions; no other name is in a
+ * namespace of theirs. {@code taskclock.pool.kind} is a {@linkplain ThreadKind#label() label}.
  */
 @SuppressWarnings("ImmutableEnumChecker") // the lists and functions are immutable
 public enum Metric {
@@ -178,7 +178,21 @@ public enum Metric {
             "{cpu}",
             "CPU limit of the container, in processors.",
             List.of(),
-            usage -> Points.container(usage, container -> container.limit() <= 0 ? -1 : container.limit()));
+            usage -> Points.container(usage, container -> container.limit() <= 0 ? -1 : container.limit())),
+    FINDING(
+            "taskclock.finding",
+            Type.GAUGE,
+            "{finding}",
+            "Whether the JVM has a problem of this kind (1), or only had one (0).",
+            List.of(Metric.FINDING_KIND),
+            usage -> Points.findings(usage, finding -> finding.isCurrent() ? 1 : 0)),
+    FINDING_START_TIME(
+            "taskclock.finding.start_time",
+            Type.GAUGE,
+            "s",
+            "When the problem of this kind began, now or the last time, since 1970.",
+            List.of(Metric.FINDING_KIND),
+            usage -> Points.findings(usage, finding -> finding.startMillis() / 1e3));
 
     /** How the values of a metric change, as in OpenTelemetry. */
     public enum Type {
@@ -203,6 +217,9 @@ public enum Metric {
         }
     }
 
+    /** The version of OpenTelemetry's semantic conventions that the names follow which it defines. */
+    public static final String SCHEMA_URL = "https://opentelemetry.io/schemas/1.44.0";
+
     /** The upper bounds of the buckets of histograms, in seconds: from 10 us to 100 s, more of them in between. */
     public static final List<Double> BOUNDS =
             List.of(1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0);
@@ -212,6 +229,7 @@ public enum Metric {
     private static final String MODE = "cpu.mode";
     private static final String ACCOUNT_TYPE = "taskclock.account.type";
     private static final String ACCOUNT_NAME = "taskclock.account.name";
+    private static final String FINDING_KIND = "taskclock.finding.kind";
 
     private final String id;
     private final Type type;

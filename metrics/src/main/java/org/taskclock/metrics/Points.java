@@ -12,6 +12,7 @@ import org.taskclock.AccountReading;
 import org.taskclock.AccountUsage;
 import org.taskclock.Distribution;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
+import org.taskclock.metrics.JvmUsage.FindingStatus;
 import org.taskclock.metrics.Metric.Point;
 
 /** Makes the values of metrics. */
@@ -35,6 +36,11 @@ final class Points {
     static List<Point> container(JvmUsage usage, ToDoubleFunction<ContainerUsage> value) {
         ContainerUsage container = usage.container();
         return container == null ? List.of() : known(new Point(List.of(), value.applyAsDouble(container)));
+    }
+
+    static List<Point> findings(JvmUsage usage, ToDoubleFunction<FindingStatus> value) {
+        return each(
+                usage.findings(), finding -> List.of(new Point(List.of(finding.kind()), value.applyAsDouble(finding))));
     }
 
     static Point pool(PoolUsage pool, long value, double unit, String... attributes) {

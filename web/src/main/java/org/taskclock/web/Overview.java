@@ -14,12 +14,11 @@ import java.util.Map;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Finding;
-import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.finding.PoolDominates;
+import org.taskclock.monitor.fleet.FleetFindings;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.usage.Json;
-import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The state of all JVMs of this host in the last second. Thread-safe. */
 final class Overview {
@@ -58,41 +57,25 @@ final class Overview {
         json = null;
         machine.add(machinePercent);
         List<BegunFinding> begun = new ArrayList<>();
-        PoolDominates.Host host = host(samples);
+        PoolDominates.Host host =
+                FleetFindings.host(samples.stream().map(KeyedSample::sample).toList());
         for (KeyedSample keyed : samples) {
             JvmSample sample = keyed.sample;
             JvmState state = jvms.computeIfAbsent(keyed.key.id(), id -> new JvmState(keyed.key));
             state.add(sample, processors);
             if (sample.jvm().hasEnded()) state.ended = now;
             if (sample.intervalNanos() == 0) continue;
-            List<Finding> findings = Observation.ofPools(
-                            sample.poolsAndAccounts(),
-                            sample.threads(),
-                            sample.process().cpuNanos(),
-                            sample.virtualThreads(),
-                            sample.container(),
-                            sample.intervalNanos(),
-                            host)
-                    .findings();
+            List<Finding> findings = FleetFindings.of(sample, host);
             if (state.watched != null) {
                 findings.removeIf(finding -> finding.kind().isOfOneJvm());
                 findings.addAll(state.watched);
             }
             for (DatedFinding finding : state.findings.add(findings, now.minusNanos(sample.intervalNanos())))
                 begun.add(new BegunFinding(keyed.key, finding));
+            sample.jvm().setFindings(state.findings.kinds());
         }
         jvms.values().removeIf(state -> state.endedBefore(now, ENDED));
         return begun;
-    }
-
-    private static PoolDominates.Host host(List<KeyedSample> samples) {
-        List<ThreadUsage> pools = new ArrayList<>();
-        long longest = 0;
-        for (KeyedSample keyed : samples) {
-            pools.addAll(keyed.sample.pools());
-            longest = Math.max(longest, keyed.sample.intervalNanos());
-        }
-        return longest == 0 ? null : PoolDominates.Host.of(pools, longest);
     }
 
     /**

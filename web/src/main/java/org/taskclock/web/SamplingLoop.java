@@ -142,7 +142,7 @@ final class SamplingLoop implements AutoCloseable {
     }
 
     private void sample() {
-        List<JvmSample> samples = fleet.sampleRecent();
+        List<JvmSample> samples = fleet.sample();
         Instant now = clock.instant();
         markClockSet(now);
         List<Overview.KeyedSample> keyed = new ArrayList<>();

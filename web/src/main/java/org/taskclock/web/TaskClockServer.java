@@ -29,6 +29,7 @@ import org.taskclock.web.http.WebSecurity;
 import org.taskclock.web.http.WebServer;
 import org.taskclock.web.metrics.ExporterStatus;
 import org.taskclock.web.metrics.MetricsEndpoint;
+import org.taskclock.web.metrics.OtlpPusher;
 import org.taskclock.web.metrics.PrometheusMetrics;
 
 /** Samples all JVMs of this host, records their history, and serves both, from its creation until it is closed. */
@@ -56,6 +57,10 @@ public final class TaskClockServer implements AutoCloseable {
     private final AgentWatch agents;
     private final SamplingLoop loop;
     private final MetricsEndpoint metrics;
+
+    /** Null if nothing is pushed. */
+    private final OtlpPusher pusher;
+
     private final Token token;
     private final ExternalUrl external;
     private final Routes routes;
@@ -83,10 +88,9 @@ public final class TaskClockServer implements AutoCloseable {
         }
         external = options.externalUrl() == null ? null : ExternalUrl.parse(options.externalUrl());
         token = options.tokenFile() == null ? null : Token.read(options.tokenFile(), log);
-        metrics = new MetricsEndpoint(
-                new PrometheusMetrics(
-                        fleet, new ExporterStatus(options.exporter().version())),
-                limits.budget());
+        ExporterStatus status = new ExporterStatus(options.exporter().version());
+        metrics = new MetricsEndpoint(new PrometheusMetrics(fleet, status), limits.budget());
+        pusher = OtlpPusher.of(options.exporter(), fleet, status, log);
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
@@ -133,6 +137,7 @@ public final class TaskClockServer implements AutoCloseable {
         if (options.keepsEvidence()) evidence.start();
         loop.start();
         agents.start();
+        if (pusher != null) pusher.start();
     }
 
     private WebServer serve(Consumer<String> log, AuditLog audit, long receiveMillis) throws WebException {
@@ -267,6 +272,7 @@ public final class TaskClockServer implements AutoCloseable {
         loop.close();
         if (profiler != null) profiler.close();
         store.close();
+        if (pusher != null) pusher.close();
         fleet.close();
     }
 }

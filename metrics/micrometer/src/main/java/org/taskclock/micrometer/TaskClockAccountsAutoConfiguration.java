@@ -40,10 +40,10 @@ public class TaskClockAccountsAutoConfiguration {
     /**
      * Creates the configuration.
      *
-     * @param environment the properties, which are checked
+     * @param environment the properties of TaskClock, all of which are checked
      */
     public TaskClockAccountsAutoConfiguration(Environment environment) {
-        AccountProperties.check(environment);
+        TaskClockProperties.check(environment);
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -51,17 +51,17 @@ public class TaskClockAccountsAutoConfiguration {
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     static class Servlets {
         @Bean
-        @ConditionalOnProperty(AccountProperties.TENANT_HEADER)
+        @ConditionalOnProperty(TaskClockProperties.TENANT_HEADER)
         FilterRegistrationBean<AccountFilter> taskClockTenantFilter(Environment environment) {
-            String header = environment.getRequiredProperty(AccountProperties.TENANT_HEADER);
+            String header = environment.getRequiredProperty(TaskClockProperties.TENANT_HEADER);
             FilterRegistrationBean<AccountFilter> filter =
                     register(AccountFilter.byHeader(header), "taskClockTenantFilter");
-            filter.setEnabled(AccountProperties.isHeader(header));
+            filter.setEnabled(TaskClockProperties.isHeader(header));
             return filter;
         }
 
         @Bean
-        @ConditionalOnProperty(name = AccountProperties.ENDPOINT, havingValue = "true")
+        @ConditionalOnProperty(name = TaskClockProperties.ENDPOINT, havingValue = "true")
         FilterRegistrationBean<AccountFilter> taskClockEndpointFilter() {
             return register(AccountFilter.byEndpoint(), "taskClockEndpointFilter");
         }
@@ -78,7 +78,7 @@ public class TaskClockAccountsAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MappedInterceptor.class)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-    @ConditionalOnProperty(name = AccountProperties.ENDPOINT, havingValue = "true")
+    @ConditionalOnProperty(name = TaskClockProperties.ENDPOINT, havingValue = "true")
     static class SpringMvc {
         /** All handler mappings, including those of actuator, find it. */
         @Bean
@@ -89,7 +89,7 @@ public class TaskClockAccountsAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ObservationRegistry.class, ScheduledTaskObservationContext.class})
-    @ConditionalOnProperty(name = AccountProperties.JOB, havingValue = "true")
+    @ConditionalOnProperty(name = TaskClockProperties.JOB, havingValue = "true")
     static class Jobs {
         /** With actuator, the registry of the application finds it. */
         @Bean

@@ -59,6 +59,11 @@ public final class TaskClockMetrics implements MeterBinder {
         this.tags = Tags.of(tags);
     }
 
+    /** Takes a reading, unless the last one is recent. */
+    JvmUsage usage() {
+        return reader.get();
+    }
+
     @Override
     public void bindTo(MeterRegistry registry) {
         new RegistryMeters(registry, reader, tags).update();

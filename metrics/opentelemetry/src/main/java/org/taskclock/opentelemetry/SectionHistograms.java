@@ -48,7 +48,10 @@ public final class SectionHistograms implements MetricProducer {
             implements MetricData {}
 
     private static final Metric METRIC = Metric.ACCOUNT_SECTION_CPU_TIME;
-    private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create(TaskClockMetrics.SCOPE);
+    private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.builder(TaskClockMetrics.SCOPE)
+            .setVersion(TaskClockMetrics.VERSION)
+            .setSchemaUrl(Metric.SCHEMA_URL)
+            .build();
 
     private final long start =
             TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getStartTime());

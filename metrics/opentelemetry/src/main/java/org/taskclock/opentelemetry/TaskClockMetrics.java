@@ -5,7 +5,9 @@ package org.taskclock.opentelemetry;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.metrics.BatchCallback;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.MeterBuilder;
 import io.opentelemetry.api.metrics.ObservableMeasurement;
+import java.lang.module.ModuleDescriptor;
 import java.util.Arrays;
 import java.util.function.Supplier;
 import org.taskclock.metrics.JvmThreads;
@@ -29,10 +31,15 @@ import org.taskclock.metrics.PoolCounters;
 public final class TaskClockMetrics implements AutoCloseable {
     static final String SCOPE = "org.taskclock";
 
+    /** From the jar; null if there is none. */
+    static final String VERSION = version();
+
     private final BatchCallback callback;
 
     TaskClockMetrics(OpenTelemetry openTelemetry, Supplier<JvmUsage> reader) {
-        Meter meter = openTelemetry.getMeter(SCOPE);
+        MeterBuilder scope = openTelemetry.meterBuilder(SCOPE).setSchemaUrl(Metric.SCHEMA_URL);
+        if (VERSION != null) scope.setInstrumentationVersion(VERSION);
+        Meter meter = scope.build();
         Instrument[] instruments = Arrays.stream(Metric.values())
                 .filter(metric -> metric.type() != Metric.Type.HISTOGRAM)
                 .map(metric -> Instrument.of(meter, metric))
@@ -46,6 +53,13 @@ public final class TaskClockMetrics implements AutoCloseable {
                 },
                 instruments[0].measurement(),
                 others);
+    }
+
+    private static String version() {
+        ModuleDescriptor module = TaskClockMetrics.class.getModule().getDescriptor();
+        return module == null
+                ? TaskClockMetrics.class.getPackage().getImplementationVersion()
+                : module.rawVersion().orElse(null);
     }
 
     /** Creates the instruments, with at most {@value PoolCounters#DEFAULT_MAX_POOLS} pools. */

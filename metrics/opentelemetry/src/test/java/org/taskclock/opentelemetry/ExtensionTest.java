@@ -63,6 +63,7 @@ class ExtensionTest {
                     .getDataPoints(0);
             assertThat(sections.getCount()).isPositive();
             assertThat(sections.getExplicitBoundsCount()).isEqualTo(12);
+            assertThat(receiver.version()).matches("[0-9.]+.*");
             // Each has a name of its own.
             assertThat(receiver.metrics()).containsKey("taskclock.threads").doesNotContainKey("jvm.thread.count");
             assertThat(receiver.others()).containsKey("jvm.thread.count");

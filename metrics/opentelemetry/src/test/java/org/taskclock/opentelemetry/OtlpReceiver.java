@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Receives metrics by OTLP over HTTP, and keeps the last one of each name in TaskClock's scope. */
 final class OtlpReceiver implements AutoCloseable {
+    private volatile String version;
     private final HttpServer server;
     private final Map<String, Metric> metrics = new ConcurrentHashMap<>();
     private final Map<String, Metric> others = new ConcurrentHashMap<>();
@@ -35,16 +36,23 @@ final class OtlpReceiver implements AutoCloseable {
         try (exchange) {
             ExportMetricsServiceRequest request = ExportMetricsServiceRequest.parseFrom(exchange.getRequestBody());
             for (ResourceMetrics resource : request.getResourceMetricsList())
-                for (ScopeMetrics scope : resource.getScopeMetricsList())
+                for (ScopeMetrics scope : resource.getScopeMetricsList()) {
+                    boolean isOurs = scope.getScope().getName().equals(TaskClockMetrics.SCOPE);
+                    if (isOurs) version = scope.getScope().getVersion();
                     for (Metric metric : scope.getMetricsList())
-                        (scope.getScope().getName().equals(TaskClockMetrics.SCOPE) ? metrics : others)
-                                .put(metric.getName(), metric);
+                        (isOurs ? metrics : others).put(metric.getName(), metric);
+                }
             exchange.sendResponseHeaders(200, -1);
         }
     }
 
     String endpoint() {
         return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    /** Returns the version of TaskClock's scope; null before the first metrics. */
+    String version() {
+        return version;
     }
 
     /** Returns the metrics of TaskClock by name. */

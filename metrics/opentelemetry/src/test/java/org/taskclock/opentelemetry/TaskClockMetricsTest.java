@@ -71,6 +71,7 @@ class TaskClockMetricsTest {
             MetricData cpu = all.get("taskclock.thread.cpu.time");
             assertThat(cpu.getUnit()).isEqualTo("s");
             assertThat(cpu.getInstrumentationScopeInfo().getName()).isEqualTo("org.taskclock");
+            assertThat(cpu.getInstrumentationScopeInfo().getSchemaUrl()).isEqualTo(Metric.SCHEMA_URL);
             assertThat(cpu.getDoubleSumData().isMonotonic()).isTrue();
             double sum = 0;
             for (var point : cpu.getDoubleSumData().getPoints()) sum += point.getValue();
@@ -91,7 +92,8 @@ class TaskClockMetricsTest {
                 new org.taskclock.CpuTime(30, 20, 10),
                 new VirtualThreadCounts(9, 2, 3, 2),
                 List.of(new AccountUsage("tenant", "acme", 30, 20, 5, 6, 1, 0, 0, 0, null)),
-                new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5, 20, 10));
+                new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5, 20, 10),
+                List.of(new JvmUsage.FindingStatus("yield-storm", true, 1_000)));
         try (OpenTelemetrySdk sdk = sdk(reader);
                 TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> usage)) {
             assertThat(metrics).isNotNull();

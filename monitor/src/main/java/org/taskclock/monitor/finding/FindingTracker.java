@@ -4,10 +4,12 @@ package org.taskclock.monitor.finding;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.JvmUsage.FindingStatus;
 
 /**
  * Tracks the findings of a JVM across intervals. A finding in a single interval may be chance, and a finding that is
@@ -48,6 +50,9 @@ public final class FindingTracker {
     }
 
     private final Map<String, Tracked> tracked = new LinkedHashMap<>();
+
+    /** When each kind began that was ever reported, the last time. */
+    private final Map<FindingKind, Instant> kinds = new LinkedHashMap<>();
 
     /**
      * Adds the findings of an interval.
@@ -93,6 +98,18 @@ public final class FindingTracker {
         for (Tracked known : tracked.values())
             if (known.counts()) current.add(new DatedFinding(known.latest, known.since));
         return current;
+    }
+
+    /** Returns the kinds of all problems that were ever reported. Their number is limited, unlike that of problems. */
+    public List<FindingStatus> kinds() {
+        Map<FindingKind, Instant> current = new HashMap<>();
+        for (DatedFinding each : current())
+            current.merge(each.finding().kind(), each.since(), (a, b) -> a.isBefore(b) ? a : b);
+        kinds.putAll(current);
+        List<FindingStatus> all = new ArrayList<>();
+        kinds.forEach((kind, since) ->
+                all.add(new FindingStatus(kind.id(), current.containsKey(kind), since.toEpochMilli())));
+        return all;
     }
 
     /** Returns when a problem began that was found in the interval with this start. */

@@ -27,7 +27,7 @@ public final class JvmFleet implements AutoCloseable {
 
     private static final int MAX_DOUBLINGS = 7;
 
-    /** All threads of a JVM are read again after this many calls of {@link #sampleRecent}. */
+    /** All threads of a JVM are read again after this many samples. */
     private static final long FULL_READINGS = 10;
 
     /** How long a reading waits for the agents of all JVMs together, which answer at the same time. */
@@ -56,10 +56,10 @@ public final class JvmFleet implements AutoCloseable {
     private final List<MonitoredJvm> ended = new ArrayList<>();
     private final Map<Long, Refusal> refused = new HashMap<>();
 
-    /** JVMs that have ended since the last call of {@link #sampleRecent}; null if that method is not used. */
-    private List<MonitoredJvm> newlyEnded;
+    /** JVMs that have ended since the last sample. */
+    private final List<MonitoredJvm> newlyEnded = new ArrayList<>();
 
-    private long recentSamples;
+    private long sampleCount;
 
     /**
      * Creates a fleet without JVMs; {@link #refresh} finds them.
@@ -116,7 +116,7 @@ public final class JvmFleet implements AutoCloseable {
         if (known != null) {
             known.end();
             jvms.remove(id.pid());
-            if (newlyEnded != null) newlyEnded.add(known);
+            newlyEnded.add(known);
         }
         Refusal refusal = refused.get(id.pid());
         try {
@@ -175,7 +175,7 @@ public final class JvmFleet implements AutoCloseable {
             MonitoredJvm jvm = all.next();
             if (!jvm.hasEnded()) continue;
             ended.add(jvm);
-            if (newlyEnded != null) newlyEnded.add(jvm);
+            newlyEnded.add(jvm);
             finder.forget(jvm.id.pid());
             all.remove();
         }
@@ -204,34 +204,19 @@ public final class JvmFleet implements AutoCloseable {
         status.withoutNames = withoutNames;
     }
 
-    /** Reads the threads that run often. */
-    public void sample() {
-        lock.lock();
-        try {
-            long start = System.nanoTime();
-            forEach(jvms.values(), MonitoredJvm::sample);
-            removeEnded(start);
-            samplers.restoreInterrupt();
-            status.addSample(System.nanoTime() - start);
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /**
-     * Reads the threads that run often, like {@link #sample}, and returns what each JVM used since the previous call.
-     * This includes what {@link #read} has returned in between. A JVM that has exited appears in one more result. Must
-     * be called by one thread only.
+     * Reads the threads that run often, and returns what each JVM used since the previous call. This includes what
+     * {@link #read} has returned in between. A JVM that has exited appears in one more result. Must be called by one
+     * thread only.
      */
-    public List<JvmSample> sampleRecent() {
+    public List<JvmSample> sample() {
         lock.lock();
         try {
             long start = System.nanoTime();
-            if (newlyEnded == null) newlyEnded = new ArrayList<>();
-            recentSamples++;
+            sampleCount++;
             List<JvmSample> samples = new ArrayList<>();
             forEach(jvms.values(), jvm -> {
-                if (!jvm.hasEnded()) jvm.sampleRecent((recentSamples + jvm.id.pid()) % FULL_READINGS == 0);
+                if (!jvm.hasEnded()) jvm.sample((sampleCount + jvm.id.pid()) % FULL_READINGS == 0);
             });
             removeEnded(start);
             forEach(jvms.values(), jvm -> samples.add(jvm.takeRecent()));

@@ -10,6 +10,7 @@ import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.Cgroup;
 import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.JvmUsage.FindingStatus;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
@@ -37,10 +38,9 @@ public final class MonitoredJvm {
     private final PodNames pods;
 
     private JvmUsage usage;
+    private volatile List<FindingStatus> findings = List.of();
 
-    /**
-     * Usage that has not yet been added to the counters, and to the next sample; used only after {@link #sampleRecent}.
-     */
+    /** Usage that has not yet been added to the counters, and to the next sample; used only after {@link #sample}. */
     private final UsageSums uncounted = new UsageSums();
 
     private final RecentUsage recent = new RecentUsage();
@@ -124,14 +124,17 @@ public final class MonitoredJvm {
         return hasEnded ? VirtualThreadCounts.UNKNOWN : sampler.virtualThreads();
     }
 
-    /** Reads the threads that run often. */
-    void sample() {
-        if (hasEnded) return;
-        try {
-            sampler.sample();
-        } catch (MonitorException e) {
-            end();
-        }
+    /** Sets the kinds of problems that it has or had. Thread-safe. */
+    public void setFindings(List<FindingStatus> findings) {
+        this.findings = findings;
+    }
+
+    /** Returns the findings; those of a JVM that has exited are over. */
+    private List<FindingStatus> findings() {
+        if (!hasEnded) return findings;
+        return findings.stream()
+                .map(finding -> new FindingStatus(finding.kind(), false, finding.startMillis()))
+                .toList();
     }
 
     /** Asks the agent, if there is one, for the next reading. */
@@ -156,10 +159,10 @@ public final class MonitoredJvm {
     }
 
     /**
-     * Reads the threads that run often. The counters are updated only by the next reading of all threads, because only
-     * that asks the agent, which splits the CPU time of carriers.
+     * Reads the threads that run often, or all. The counters are updated only by {@link #read}, because only that asks
+     * the agent, which splits the CPU time of carriers.
      */
-    void sampleRecent(boolean readsAll) {
+    void sample(boolean readsAll) {
         try {
             PoolReading reading = sampler.readRecent(readsAll);
             uncounted.add(withoutVirtual(reading).pools());
@@ -199,7 +202,7 @@ public final class MonitoredJvm {
         // The control group of a process that has exited may be gone.
         JvmUsage.ContainerUsage container = hasEnded ? usage.container() : cgroup.usage();
         List<AccountUsage> accounts = hasEnded ? usage.accounts() : sampler.accounts();
-        usage = new JvmUsage(counters.pools(), reading.process(), virtualThreads(), accounts, container);
+        usage = new JvmUsage(counters.pools(), reading.process(), virtualThreads(), accounts, container, findings());
     }
 
     void close() {

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.JvmUsage.FindingStatus;
 
 /** When a finding counts, since when, and when it has ended. */
 final class FindingTrackerTest {
@@ -48,6 +49,22 @@ final class FindingTrackerTest {
         // It is marked once, however long it lasts.
         for (int i = 0; i < 100; i++) assertThat(add(storm("a"))).isEmpty();
         assertThat(since()).containsExactly(START.plusSeconds(1));
+    }
+
+    @Test
+    void shouldListEachKindThatWasEverReported() {
+        add(storm("a"));
+        assertThat(tracker.kinds()).isEmpty();
+        add(storm("a"));
+        add(storm("a"), storm("b"));
+        for (int i = 0; i < 2; i++) add(storm("b"));
+        assertThat(tracker.kinds()).containsExactly(new FindingStatus("yield-storm", true, START.toEpochMilli()));
+        for (int i = 0; i < 200; i++) add();
+        assertThat(tracker.kinds()).containsExactly(new FindingStatus("yield-storm", false, START.toEpochMilli()));
+        for (int i = 0; i < 3; i++) add(storm("c"));
+        assertThat(tracker.kinds())
+                .containsExactly(new FindingStatus(
+                        "yield-storm", true, START.plusSeconds(205).toEpochMilli()));
     }
 
     @Test

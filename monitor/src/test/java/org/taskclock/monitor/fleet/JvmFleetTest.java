@@ -36,7 +36,7 @@ final class JvmFleetTest {
     }
 
     private void sample(JvmFleet fleet) {
-        for (JvmSample sample : fleet.sampleRecent()) {
+        for (JvmSample sample : fleet.sample()) {
             for (ThreadUsage pool : sample.pools())
                 sampledByPool.merge(pool.pool() + " " + pool.kind(), pool.cpuNanos(), Long::sum);
             for (ThreadUsage thread : sample.threads())

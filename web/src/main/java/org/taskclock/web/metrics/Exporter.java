@@ -3,9 +3,11 @@
 package org.taskclock.web.metrics;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.metrics.PoolCounters;
+import org.taskclock.monitor.fleet.FleetFindings;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.Access;
@@ -42,6 +44,7 @@ public final class Exporter implements AutoCloseable {
 
     private final ExporterOptions options;
     private final JvmFleet fleet;
+    private final FleetFindings findings = new FleetFindings();
     private final Consumer<String> log;
     private final WebServer server;
     private final OtlpPusher pusher;
@@ -68,11 +71,7 @@ public final class Exporter implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new WebException(e.getMessage());
         }
-        OtlpMetrics converter =
-                new OtlpMetrics(options.version(), options.fleet().kubernetesNode(), new EpochClock());
-        pusher = options.push() == null
-                ? null
-                : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status, log);
+        pusher = OtlpPusher.of(options, fleet, status, log);
         server = new WebServer(address, Access.of(security), routes(status));
         server.warmUp("/metrics");
         WebConfig web = security.config();
@@ -114,7 +113,7 @@ public final class Exporter implements AutoCloseable {
                         refreshDue = System.nanoTime() + options.refresh().toNanos();
                         fleet.refresh();
                     }
-                    fleet.sample();
+                    findings.add(fleet.sample(), Instant.now());
                 } catch (RuntimeException e) {
                     // The exporter is not ready until there is another sample.
                     if (!isReported) log.accept(InternalErrors.describe(e));

@@ -4,7 +4,6 @@ package org.taskclock.web.metrics;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import org.taskclock.monitor.fleet.FleetOptions;
 
 /**
@@ -29,10 +28,10 @@ public record ExporterOptions(
     /**
      * The destination of pushes.
      *
-     * @param endpoint the URL of an OTLP receiver
-     * @param isGrpc whether to use gRPC instead of HTTP
+     * @param endpoint the URL of an OTLP receiver; null for that of OTEL_EXPORTER_OTLP_ENDPOINT
+     * @param protocol grpc or http/protobuf; null for that of OTEL_EXPORTER_OTLP_PROTOCOL
+     * @param headersFile what {@link OtlpHeaders} reads; null for those of OTEL_EXPORTER_OTLP_HEADERS
      * @param queueLimit the number of pushes that may wait while the receiver is down
      */
-    public record Push(
-            String endpoint, boolean isGrpc, Map<String, String> headers, Duration interval, int queueLimit) {}
+    public record Push(String endpoint, String protocol, Path headersFile, Duration interval, int queueLimit) {}
 }

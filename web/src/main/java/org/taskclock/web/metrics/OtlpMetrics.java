@@ -57,19 +57,21 @@ final class OtlpMetrics {
     OtlpMetrics(String version, String node, EpochClock clock) {
         scope = InstrumentationScopeInfo.builder("org.taskclock")
                 .setVersion(version)
+                .setSchemaUrl(Metric.SCHEMA_URL)
                 .build();
         host = node == null ? hostName() : node;
         this.clock = clock;
     }
 
-    List<MetricData> of(List<JvmSnapshot> jvms) {
+    /** @param common the attributes that all resources have */
+    List<MetricData> of(List<JvmSnapshot> jvms, Resource common) {
         clock.refresh();
         long now = clock.epochNanos(System.nanoTime());
         Map<Metric, Map<List<String>, Attributes>> known = attributes;
         attributes = new HashMap<>();
         List<MetricData> all = new ArrayList<>();
         for (JvmSnapshot jvm : jvms) {
-            Resource resource = resource(jvm.jvm().labels(), jvm.jvm().workload());
+            Resource resource = common.merge(resource(jvm.jvm().labels(), jvm.jvm().workload()));
             long start = clock.epochNanos(jvm.startNanos());
             for (Metric metric : Metric.values()) {
                 List<PointData> points = new ArrayList<>();

@@ -2,28 +2,23 @@
 // Copyright the TaskClock authors
 package org.taskclock.web.metrics;
 
-import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
-import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporterBuilder;
-import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporter;
-import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporterBuilder;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.common.export.RetryPolicy;
 import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
-import java.net.URI;
-import java.net.URISyntaxException;
+import io.opentelemetry.sdk.resources.Resource;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.WebException;
 
@@ -33,13 +28,7 @@ import org.taskclock.web.http.WebException;
  * the next push has all the CPU time of a lost one; what is lost is when it was used, and the last values of JVMs that
  * have ended meanwhile.
  */
-final class OtlpPusher implements AutoCloseable {
-    /**
-     * The time limit of one request including its retries. A receiver that accepts a connection must answer within 10
-     * s, the default.
-     */
-    private static final Duration TIMEOUT = Duration.ofMinutes(5);
-
+public final class OtlpPusher implements AutoCloseable {
     /** Pauses of 1, 4, 16, and 60 s, unless the receiver asks for another one. */
     private static final RetryPolicy RETRIES = RetryPolicy.builder()
             .setMaxAttempts(5)
@@ -55,6 +44,9 @@ final class OtlpPusher implements AutoCloseable {
      */
     private static final int MAX_POINTS = 1_000;
 
+    /** The time limit of all requests of a push, which is longer than that of each. */
+    private static final Duration MAX_PUSH = Duration.ofMinutes(10);
+
     /** How long the last pushes may take when the exporter stops. */
     private static final Duration DRAIN_TIME = Duration.ofSeconds(2);
 
@@ -62,8 +54,10 @@ final class OtlpPusher implements AutoCloseable {
     private static final Logger SDK_LOGGER = Logger.getLogger("io.opentelemetry");
 
     private final ExporterOptions.Push options;
+    private final Resource resource;
     private final MetricExporter exporter;
-    private final Supplier<List<MetricData>> reader;
+    private final String endpoint;
+    private final Function<Resource, List<MetricData>> reader;
     private final ExporterStatus status;
     private final Consumer<String> log;
     private final Deque<List<MetricData>> queue = new ArrayDeque<>();
@@ -75,9 +69,18 @@ final class OtlpPusher implements AutoCloseable {
     /** The last message that the SDK logged. */
     private volatile String problem = "no response";
 
+    /** Returns a pusher of the metrics of all JVMs; null without options. */
+    public static OtlpPusher of(ExporterOptions options, JvmFleet fleet, ExporterStatus status, Consumer<String> log)
+            throws WebException {
+        if (options.push() == null) return null;
+        OtlpMetrics converter = new OtlpMetrics(options.version(), options.fleet().kubernetesNode(), new EpochClock());
+        return new OtlpPusher(options.push(), common -> converter.of(fleet.read(), common), status, log);
+    }
+
+    /** @param reader returns what to push, and is given the attributes that all resources have */
     OtlpPusher(
             ExporterOptions.Push options,
-            Supplier<List<MetricData>> reader,
+            Function<Resource, List<MetricData>> reader,
             ExporterStatus status,
             Consumer<String> log)
             throws WebException {
@@ -86,7 +89,7 @@ final class OtlpPusher implements AutoCloseable {
 
     OtlpPusher(
             ExporterOptions.Push options,
-            Supplier<List<MetricData>> reader,
+            Function<Resource, List<MetricData>> reader,
             ExporterStatus status,
             RetryPolicy retries,
             Consumer<String> log)
@@ -95,11 +98,14 @@ final class OtlpPusher implements AutoCloseable {
         this.options = options;
         this.reader = reader;
         this.status = status;
-        exporter = exporter(options, retries);
         // The SDK would log each failure with a stack trace.
         SDK_LOGGER.setUseParentHandlers(false);
         for (Handler handler : SDK_LOGGER.getHandlers()) SDK_LOGGER.removeHandler(handler);
         SDK_LOGGER.addHandler(new ProblemHandler());
+        OtlpConfiguration configuration = OtlpConfiguration.of(options, retries);
+        resource = configuration.resource();
+        exporter = configuration.exporter();
+        endpoint = configuration.endpoint();
     }
 
     /** The SDK reports the reason of a failed request only in its log. */
@@ -116,38 +122,10 @@ final class OtlpPusher implements AutoCloseable {
         public void close() {}
     }
 
-    void start() {
+    /** Starts pushing. */
+    public void start() {
         readerThread.start();
         senderThread.start();
-    }
-
-    private static MetricExporter exporter(ExporterOptions.Push options, RetryPolicy retries) throws WebException {
-        String option = "--otlp-endpoint " + options.endpoint() + ": ";
-        try {
-            URI uri = new URI(options.endpoint());
-            if (uri.getHost() == null || !Set.of("http", "https").contains(String.valueOf(uri.getScheme())))
-                throw new WebException(option + "must be a URL such as http://127.0.0.1:4318");
-            if (options.isGrpc()) {
-                OtlpGrpcMetricExporterBuilder builder = OtlpGrpcMetricExporter.builder()
-                        .setEndpoint(options.endpoint())
-                        .setTimeout(TIMEOUT)
-                        .setRetryPolicy(retries)
-                        .setCompression("gzip");
-                options.headers().forEach(builder::addHeader);
-                return builder.build();
-            }
-            boolean isBase = uri.getPath().isEmpty() || uri.getPath().equals("/");
-            String endpoint = isBase ? options.endpoint().replaceAll("/$", "") + "/v1/metrics" : options.endpoint();
-            OtlpHttpMetricExporterBuilder builder = OtlpHttpMetricExporter.builder()
-                    .setEndpoint(endpoint)
-                    .setTimeout(TIMEOUT)
-                    .setRetryPolicy(retries)
-                    .setCompression("gzip");
-            options.headers().forEach(builder::addHeader);
-            return builder.build();
-        } catch (URISyntaxException | IllegalArgumentException e) {
-            throw new WebException(option + e.getMessage());
-        }
     }
 
     private void readPeriodically() {
@@ -168,7 +146,7 @@ final class OtlpPusher implements AutoCloseable {
     private void read() {
         List<MetricData> data;
         try {
-            data = reader.get();
+            data = reader.apply(resource);
         } catch (RuntimeException e) {
             log.accept("internal error: nothing to push: " + e);
             return;
@@ -201,7 +179,7 @@ final class OtlpPusher implements AutoCloseable {
                     while (queue.isEmpty() && !isClosing) queue.wait();
                     if (isClosing) return;
                 }
-                push(2 * TIMEOUT.toNanos());
+                push(MAX_PUSH.toNanos());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -229,8 +207,8 @@ final class OtlpPusher implements AutoCloseable {
         }
         if (failures == 0) status.addPushed();
         else status.addFailed();
-        if (failures > 0 && !isDown) log.accept(options.endpoint() + ": " + problem);
-        if (failures == 0 && isDown) log.accept(options.endpoint() + ": accepts pushes again");
+        if (failures > 0 && !isDown) log.accept(endpoint + ": " + problem);
+        if (failures == 0 && isDown) log.accept(endpoint + ": accepts pushes again");
         isDown = failures > 0;
     }
 
@@ -268,7 +246,7 @@ final class OtlpPusher implements AutoCloseable {
         }
         read();
         while (status.queued > 0 && end - System.nanoTime() > 0) push(end - System.nanoTime());
-        if (status.queued > 0) log.accept(status.queued + " pushes were not sent to " + options.endpoint());
+        if (status.queued > 0) log.accept(status.queued + " pushes were not sent to " + endpoint);
         exporter.shutdown();
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.HistogramPointData;
 import io.opentelemetry.sdk.metrics.data.MetricData;
+import io.opentelemetry.sdk.resources.Resource;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -102,7 +103,7 @@ class AccountMetricsTest {
                     .count();
             long series = text.lines().filter(line -> !line.startsWith("#")).count() - own;
             assertThat(status.series).isEqualTo((int) series);
-            checkOtlp(new OtlpMetrics("test", null, new EpochClock()).of(fleet.read()));
+            checkOtlp(new OtlpMetrics("test", null, new EpochClock()).of(fleet.read(), Resource.empty()));
             ExpositionFormats formats = ExpositionFormats.init();
             checkText(fleet, formats.getPrometheusTextFormatWriter());
             checkText(fleet, formats.getOpenMetricsTextFormatWriter());

@@ -6,9 +6,10 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import mockwebserver3.MockResponse;
 import mockwebserver3.MockWebServer;
 import mockwebserver3.RecordedRequest;
@@ -16,10 +17,14 @@ import okhttp3.Headers;
 import okhttp3.Protocol;
 import okio.Buffer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Pushes over gRPC. */
 class OtlpGrpcTest {
     private static final int UNAVAILABLE = 14;
+
+    @TempDir
+    Path directory;
 
     private static MockResponse response(int grpcStatus) {
         // An empty message: not compressed, length 0.
@@ -39,9 +44,10 @@ class OtlpGrpcTest {
             receiver.start(InetAddress.getLoopbackAddress(), 0);
             receiver.enqueue(response(UNAVAILABLE));
             receiver.enqueue(response(0));
+            Path headers = Files.writeString(directory.resolve("headers"), "x-token=abc");
             ExporterOptions.Push options = new ExporterOptions.Push(
-                    "http://127.0.0.1:" + receiver.getPort(), true, Map.of("x-token", "abc"), Duration.ofHours(1), 10);
-            OtlpPusher pusher = new OtlpPusher(options, List::of, status, OtlpPusherTest.FAST, line -> {});
+                    "http://127.0.0.1:" + receiver.getPort(), "grpc", headers, Duration.ofHours(1), 10);
+            OtlpPusher pusher = new OtlpPusher(options, common -> List.of(), status, OtlpPusherTest.FAST, line -> {});
             pusher.start();
             pusher.close();
             for (int i = 0; i < 2; i++) {

@@ -23,10 +23,11 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.web.http.WebException;
@@ -77,6 +79,9 @@ class OtlpPusherTest {
     private final AtomicInteger largest = new AtomicInteger();
 
     private HttpServer receiver;
+
+    @TempDir
+    Path directory;
 
     @BeforeEach
     void startReceiver() throws IOException {
@@ -116,14 +121,11 @@ class OtlpPusherTest {
         }
     }
 
-    private OtlpPusher pusher(Duration interval, int queueLimit) throws WebException {
+    private OtlpPusher pusher(Duration interval, int queueLimit) throws Exception {
+        Path headers = Files.writeString(directory.resolve("headers"), "# for the receiver\nX-Token = abc\n");
         ExporterOptions.Push options = new ExporterOptions.Push(
-                "http://127.0.0.1:" + receiver.getAddress().getPort(),
-                false,
-                Map.of("X-Token", "abc"),
-                interval,
-                queueLimit);
-        return new OtlpPusher(options, this::read, status, FAST, log::add);
+                "http://127.0.0.1:" + receiver.getAddress().getPort(), null, headers, interval, queueLimit);
+        return new OtlpPusher(options, common -> read(), status, FAST, log::add);
     }
 
     /** Returns a metric whose name has the number of the reading. */
@@ -230,8 +232,8 @@ class OtlpPusherTest {
             }
         }
         ExporterOptions.Push options = new ExporterOptions.Push(
-                "http://127.0.0.1:" + receiver.getAddress().getPort(), false, Map.of(), Duration.ofMillis(50), 1);
-        OtlpPusher pusher = new OtlpPusher(options, () -> data, status, FAST, log::add);
+                "http://127.0.0.1:" + receiver.getAddress().getPort(), null, null, Duration.ofMillis(50), 1);
+        OtlpPusher pusher = new OtlpPusher(options, common -> data, status, FAST, log::add);
         pusher.start();
         await(() -> status.pushed() > 0);
         pusher.close();
@@ -262,8 +264,8 @@ class OtlpPusherTest {
     @ParameterizedTest
     @ValueSource(strings = {"localhost:4318", "ftp://localhost", "http://", "http:// x"})
     void shouldRejectOtherEndpoints(String endpoint) {
-        ExporterOptions.Push options = new ExporterOptions.Push(endpoint, false, Map.of(), Duration.ofSeconds(1), 1);
-        assertThatThrownBy(() -> new OtlpPusher(options, List::of, status, log::add))
+        ExporterOptions.Push options = new ExporterOptions.Push(endpoint, null, null, Duration.ofSeconds(1), 1);
+        assertThatThrownBy(() -> new OtlpPusher(options, common -> List.of(), status, log::add))
                 .isInstanceOf(WebException.class)
                 .hasMessageStartingWith("--otlp-endpoint " + endpoint);
     }

@@ -3,20 +3,25 @@
 package org.taskclock.micrometer.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.taskclock.CpuAccounts;
 import org.taskclock.micrometer.TaskClockMetrics;
 
 /** The auto-configuration in a web application with actuator. The source is shared by all versions of Spring Boot. */
@@ -90,9 +95,38 @@ class SpringBootTest {
             assertThat(counts).isNotEmpty().hasSizeLessThanOrEqualTo(14).allMatch(line -> line.contains("region"));
             assertThat(get(context, "/actuator/prometheus")).doesNotContain("taskclock_thread_wait_time");
         }
-        assertThatThrownBy(() -> start(Application.class, "--taskclock.metrics.max-pools=3")
-                        .close())
-                .hasStackTraceContaining("limit of 3 pools is below the minimum of 14");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"max-pools=3", "max-pools=many", "enabled=perhaps", "pools=20"})
+    void shouldWarnOfAWrongPropertyAndRun(String property) throws Exception {
+        PrintStream out = System.out;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try (ConfigurableApplicationContext context = start(Application.class, "--taskclock.metrics." + property)) {
+            assertThat(get(context, "/actuator/prometheus")).contains("taskclock_threads{");
+        } finally {
+            System.setOut(out);
+        }
+        assertThat(log.toString(StandardCharsets.UTF_8))
+                .contains("TaskClock ignores the property taskclock.metrics." + property + ": ");
+    }
+
+    @Test
+    void shouldHaveAnEndpointWithThreadsAndAccounts() throws Exception {
+        try (ConfigurableApplicationContext context =
+                start(Application.class, "--management.endpoints.web.exposure.include=taskclock")) {
+            CpuAccounts.type("tenant").of("acme").wrap(() -> {}).run();
+            assertThat(get(context, "/actuator/taskclock"))
+                    .contains("\"process\":{\"cpu\":", "\"name\":\"main\"", "\"kind\":\"gc\"")
+                    .contains("\"name\":\"acme\"");
+        }
+        try (ConfigurableApplicationContext context = start(
+                Application.class,
+                "--management.endpoints.web.exposure.include=taskclock",
+                "--taskclock.metrics.enabled=false")) {
+            assertThat(get(context, "/actuator/taskclock")).contains("\"threads\":[{\"cpu\":");
+        }
     }
 
     @Test
