@@ -156,8 +156,7 @@ class ChartTest {
     /** Returns the pod of the DaemonSet. */
     private static Map<?, ?> pod(String values) throws Exception {
         for (Object manifest : new Yaml().loadAll(helm("template", values).text()))
-            if (at(manifest, "kind").equals("DaemonSet"))
-                return (Map<?, ?>) at(manifest, "spec", "template", "spec");
+            if (at(manifest, "kind").equals("DaemonSet")) return (Map<?, ?>) at(manifest, "spec", "template", "spec");
         throw new AssertionError("no DaemonSet");
     }
 

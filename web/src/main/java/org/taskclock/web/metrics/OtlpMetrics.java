@@ -71,7 +71,8 @@ final class OtlpMetrics {
         attributes = new HashMap<>();
         List<MetricData> all = new ArrayList<>();
         for (JvmSnapshot jvm : jvms) {
-            Resource resource = common.merge(resource(jvm.jvm().labels(), jvm.jvm().workload()));
+            Resource resource =
+                    common.merge(resource(jvm.jvm().labels(), jvm.jvm().workload()));
             long start = clock.epochNanos(jvm.startNanos());
             for (Metric metric : Metric.values()) {
                 List<PointData> points = new ArrayList<>();

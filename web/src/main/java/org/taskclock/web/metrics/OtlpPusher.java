@@ -73,7 +73,8 @@ public final class OtlpPusher implements AutoCloseable {
     public static OtlpPusher of(ExporterOptions options, JvmFleet fleet, ExporterStatus status, Consumer<String> log)
             throws WebException {
         if (options.push() == null) return null;
-        OtlpMetrics converter = new OtlpMetrics(options.version(), options.fleet().kubernetesNode(), new EpochClock());
+        OtlpMetrics converter =
+                new OtlpMetrics(options.version(), options.fleet().kubernetesNode(), new EpochClock());
         return new OtlpPusher(options.push(), common -> converter.of(fleet.read(), common), status, log);
     }
 
