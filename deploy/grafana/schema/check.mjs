@@ -19,6 +19,7 @@ const panelTypes = {
   stat: ['StatPanelCfg', false],
   bargauge: ['BarGaugePanelCfg', false],
   table: ['TablePanelCfg', true],
+  bargauge: ['BarGaugePanelCfg', false],
 };
 
 // JSON has the values of enumerations, which are no literals of their types.

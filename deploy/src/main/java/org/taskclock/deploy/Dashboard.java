@@ -61,13 +61,7 @@ final class Dashboard {
     }
 
     Dashboard link(String title, String url) {
-        JsonObject link = Json.object("title", title, "type", "link", "url", url, "icon", "dashboard", "tooltip", "");
-        link.add("tags", new JsonArray());
-        link.addProperty("asDropdown", false);
-        link.addProperty("includeVars", false);
-        link.addProperty("keepTime", true);
-        link.addProperty("targetBlank", false);
-        links.add(link);
+        links.add(Json.link(title, "dashboard", url, true, false));
         return this;
     }
 

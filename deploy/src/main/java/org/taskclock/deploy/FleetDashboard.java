@@ -64,9 +64,8 @@ final class FleetDashboard {
                         12,
                         9)
                 .add(
-                        Panel.bars("The 20 busiest thread pools", Panel.PROCESSORS)
-                                .description("At the end of the time range.")
-                                .atEnd(
+                        Panel.bars("Processors by thread pool, the 20 busiest", Panel.PROCESSORS)
+                                .last(
                                         "topk(20, sum by (service, taskclock_pool_name) (" + SERVICE_POOL_CPU + "))",
                                         "{{service}} {{taskclock_pool_name}}"),
                         12,
@@ -114,7 +113,7 @@ final class FleetDashboard {
                                         "{{service}} {{taskclock_pool_name}}"),
                         8,
                         8);
-        String page = "${scheme}://${__data.fields.instance}/";
+        String page = "${scheme}://${__value.raw}/";
         String jvm = "/d/" + JvmDashboard.UID
                 + "?var-instance=${__data.fields.instance}&var-jvm=${__data.fields.jvm}&${__url_time_range}";
         dashboard
@@ -122,8 +121,20 @@ final class FleetDashboard {
                         Panel.table("The 20 busiest JVMs", Panel.PROCESSORS)
                                 .column("topk(20, " + JVM_CPU + ")", "Processors", Panel.PROCESSORS)
                                 .label("service", "Service", jvm)
-                                .label("instance", "Instance (opens the page of serve)", page)
+                                .label("instance", "Page of the host", page)
                                 .sortedBy("Processors", "__name__"),
+                        24,
+                        10)
+                .add(
+                        Panel.table("Findings", Panel.TIME)
+                                .column(
+                                        "1000 * " + FINDING_START + SERVICE + " and " + FINDING + SERVICE + " == 1",
+                                        "Since",
+                                        Panel.TIME)
+                                .label("taskclock_finding_kind", "Finding", "")
+                                .label("service", "Service", jvm)
+                                .label("instance", "Page of the host", page)
+                                .sortedBy("Since"),
                         12,
                         10)
                 .add(

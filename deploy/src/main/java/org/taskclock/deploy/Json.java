@@ -25,6 +25,17 @@ final class Json {
         return array;
     }
 
+    /** Returns a link of a dashboard or a panel. */
+    static JsonObject link(String title, String icon, String url, boolean keepsTime, boolean opensTab) {
+        JsonObject link = object("title", title, "type", "link", "url", url, "icon", icon, "tooltip", "");
+        link.add("tags", new JsonArray());
+        link.addProperty("asDropdown", false);
+        link.addProperty("includeVars", false);
+        link.addProperty("keepTime", keepsTime);
+        link.addProperty("targetBlank", opensTab);
+        return link;
+    }
+
     /** Returns the data source that is chosen in the dashboard. */
     static JsonObject datasource() {
         return object("type", "prometheus", "uid", "${datasource}");

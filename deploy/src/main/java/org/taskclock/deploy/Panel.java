@@ -13,6 +13,7 @@ final class Panel {
 
     static final String SHARE = "percentunit";
     static final String PER_SECOND = "cps";
+    static final String TIME = "dateTimeAsIso";
     static final String SECONDS = "s";
     static final String TIME = "dateTimeAsIso";
     static final String COUNT = "short";
@@ -58,16 +59,11 @@ final class Panel {
                         "never",
                         "stacking",
                         Json.object("mode", stacking, "group", "A")));
-        panel.json.add(
-                "options",
-                Json.object("legend", legend(true), "tooltip", Json.object("mode", "multi", "sort", "desc")));
-        return panel;
-    }
-
-    private static JsonObject legend(boolean isShown) {
-        JsonObject legend = Json.object("displayMode", "list", "placement", "bottom", "showLegend", isShown);
+        JsonObject legend = Json.object("displayMode", "list", "placement", "bottom", "showLegend", true);
         legend.add("calcs", new JsonArray());
-        return legend;
+        panel.json.add(
+                "options", Json.object("legend", legend, "tooltip", Json.object("mode", "multi", "sort", "desc")));
+        return panel;
     }
 
     /** Returns a panel with one number. */
@@ -97,15 +93,15 @@ final class Panel {
         return panel;
     }
 
-    /** Returns a panel with a horizontal bar for each series, as of the end of the time range. */
+    /** Returns a panel with a bar for each series. */
     static Panel bars(String title, String unit) {
         Panel panel = new Panel("bargauge", title, unit);
         panel.defaults.addProperty("min", 0);
+        JsonObject legend = Json.object("displayMode", "list", "placement", "bottom", "showLegend", false);
+        legend.add("calcs", new JsonArray());
         panel.json.add(
                 "options",
                 Json.object(
-                        "legend",
-                        legend(false),
                         "reduceOptions",
                         Json.object("calcs", Json.array("lastNotNull"), "values", false),
                         "orientation",
@@ -113,7 +109,7 @@ final class Panel {
                         "displayMode",
                         "basic",
                         "valueMode",
-                        "color",
+                        "text",
                         "namePlacement",
                         "left",
                         "showUnfilled",
@@ -123,9 +119,11 @@ final class Panel {
                         "minVizWidth",
                         8,
                         "minVizHeight",
-                        10,
+                        16,
                         "maxVizHeight",
-                        20));
+                        24,
+                        "legend",
+                        legend));
         return panel;
     }
 
@@ -152,21 +150,12 @@ final class Panel {
 
     /** Adds a link to the panel's title. */
     Panel link(String title, String url) {
-        links.add(Json.object("title", title, "url", url, "targetBlank", true));
+        links.add(Json.link(title, "external link", url, false, true));
         return this;
     }
 
     /** Adds a query over the time range of the dashboard. */
     Panel query(String expr, String legend) {
-        return query(expr, legend, true);
-    }
-
-    /** Adds a query at the end of the time range: which series are the top ones must not change within a panel. */
-    Panel atEnd(String expr, String legend) {
-        return query(expr, legend, false);
-    }
-
-    private Panel query(String expr, String legend, boolean isRange) {
         targets.add(Json.object(
                 "refId",
                 nextId(),
@@ -175,13 +164,20 @@ final class Panel {
                 "editorMode",
                 "code",
                 "range",
-                isRange,
-                "instant",
-                !isRange,
+                true,
                 "expr",
                 expr,
                 "legendFormat",
                 legend));
+        return this;
+    }
+
+    /** Adds a query of the values at the end of the time range. */
+    Panel last(String expr, String legend) {
+        query(expr, legend);
+        JsonObject target = targets.get(targets.size() - 1).getAsJsonObject();
+        target.addProperty("range", false);
+        target.addProperty("instant", true);
         return this;
     }
 
