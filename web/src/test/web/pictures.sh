@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# Compares pictures of each view of the page with those of another commit, pixel by pixel, on a desktop and a phone, light
-# and dark. Prints which differ; target/pictures/index.html shows them side by side. Build first: mvn -DskipTests package.
+# Compares pictures of each view of the page with those of another commit, pixel by pixel, on a desktop and a phone,
+# light and dark. Prints which differ; target/pictures/index.html shows them side by side. Build first: mvn -DskipTests
+# package.
 #
 # Usage: pictures.sh [COMMIT]    (default: HEAD, which shows what uncommitted changes do)
 set -euo pipefail
