@@ -31,10 +31,10 @@ measure() {
   local clients=$1 curls=() before after id
   id=$(curl -s "$url/api/jvms" | grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
   for ((i = 0; i < clients; i++)); do
-    curl -sN "$url/api/live" >/dev/null &
+    curl -sN -H 'Accept-Encoding: gzip' "$url/api/events?of=jvms" >/dev/null &
     curls+=($!)
     if ((i % 2 == 0)); then
-      curl -sN "$url/api/jvms/$id/live" >/dev/null &
+      curl -sN -H 'Accept-Encoding: gzip' "$url/api/events?of=$id" >/dev/null &
       curls+=($!)
     fi
   done
@@ -46,6 +46,11 @@ measure() {
   awk -v n="$clients" -v t="$((after - before))" -v s="$seconds" -v m="$(memory "$server")" \
     'BEGIN { printf "clients: %2d  %6.2f %% of a core  %s\n", n, t / s, m }'
   ((clients == 0)) || kill "${curls[@]}"
+}
+
+# Prints the bytes that a client of the overview receives in a second: curl's arguments.
+bytes() {
+  (timeout 30 curl -sN "$@" || true) | wc -c | awk '{ printf "%d", $1 / 30 }'
 }
 
 echo "$jvms JVMs, $threads threads each; $seconds s each; kernel $(uname -r)"
@@ -70,3 +75,5 @@ measure 0
 measure 1
 sleep 15 # the JVM is watched for some seconds after the last client has left
 measure 20
+echo "overview, bytes a second: complete $(bytes "$url/api/live"), as the page receives it" \
+  "$(bytes -H 'Accept-Encoding: gzip' "$url/api/events?of=jvms")"

@@ -29,7 +29,7 @@ class BadDaysPageTest {
     }
 
     private static Page open(String address, String problem) {
-        return FakeServer.open(BROWSER, BROWSER.page(), address, problem, HOSTILE, List.of(jvm()));
+        return FakeServer.open(BROWSER.server().url(), BROWSER.page(), address, problem, HOSTILE, List.of(jvm()));
     }
 
     private static void send(Page page, Map<String, Object> interval) {

@@ -153,23 +153,18 @@ final class FakeServer {
 
     /** Opens the page of a server with this host name and these JVMs, whose history is empty. */
     static Page open(
-            PageExtension browser,
-            Page page,
-            String address,
-            String problem,
-            String host,
-            List<Map<String, Object>> jvms) {
+            String url, Page page, String address, String problem, String host, List<Map<String, Object>> jvms) {
         page.addInitScript(STREAMS);
         answer(page, "/api/jvms", jvms(jvms));
         answer(page, "/pools", range(NOW, 0, "pools", 0));
         answer(page, "/threads", range(NOW, 0, "threads", 0));
         Map<String, Object> history = new HashMap<>(Map.of("since", NOW, "bytes", 1));
         history.put("problem", problem);
-        String served = page.request().get(browser.server().url() + "api/info").text();
+        String served = page.request().get(url + "api/info").text();
         Map<String, Object> info = new HashMap<>(GSON.fromJson(served, new TypeToken<Map<String, Object>>() {}));
         info.putAll(Map.of("host", host, "actions", false, "now", NOW, "history", history));
         answer(page, "/api/info", info);
-        page.navigate(browser.server().url() + address);
+        page.navigate(url + address);
         page.waitForFunction("() => window.streams?.length > 0");
         return page;
     }

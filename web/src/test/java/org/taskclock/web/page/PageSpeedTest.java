@@ -30,9 +30,9 @@ import org.taskclock.history.DuckDbHistory;
 import org.taskclock.history.HistoryOptions;
 
 /**
- * Measures how long the page takes to open a month of one JVM, and the time between frames while it zooms. Writes the
- * figures to the file that the system property {@code page.results} names. The limits of the test only find what is far
- * too slow on any machine.
+ * Measures how long the page takes to show something, to open a month of one JVM, and to show 10,000 threads, and the
+ * time between frames while it zooms and scrolls. Writes the figures to the file that the system property
+ * {@code page.results} names. The limits of the test only find what is far too slow on any machine.
  */
 @Tag("slow")
 class PageSpeedTest {
@@ -56,6 +56,42 @@ class PageSpeedTest {
               }).observe({type: 'mark'});
               performance.mark('zoom-start');
               location.hash = location.hash.replace(/\\?.*/, '') + range;
+            })
+            """;
+
+    /** Resolves with the milliseconds from an interval with 10,000 threads to the second frame that shows it. */
+    private static final String SHOW_THREADS = """
+            rounds => new Promise(done => {
+              const thread = i => ({tid: i + 1, name: 'thread-' + i, pool: 'pool-' + i % 8, kind: 'java', cpu: i % 20 ? 0 : Math.random(),
+                user: 0, system: 0, state: 'S', total: 5});
+              const times = [];
+              const show = () => {
+                const threads = Array.from({length: 10_000}, (_, i) => thread(i));
+                const end = 1_800_000_000_000 + times.length * 1_000, start = performance.now();
+                send('interval', {end, intervalNanos: 1e9, totals: {cpu: 12}, threads, findings: [], notes: []});
+                requestAnimationFrame(() => requestAnimationFrame(() => {
+                  times.push(performance.now() - start);
+                  if (times.length < rounds) setTimeout(show, 100);
+                  else done(times);
+                }));
+              };
+              show();
+            })
+            """;
+
+    /** Resolves with the milliseconds between frames while the table scrolls. */
+    private static final String SCROLL = """
+            () => new Promise(done => {
+              const table = document.querySelector('.table'), times = [];
+              let last = 0;
+              const frame = now => {
+                if (last) times.push(now - last);
+                last = now;
+                table.scrollTop += 500;
+                if (times.length < 120) requestAnimationFrame(frame);
+                else done(times);
+              };
+              requestAnimationFrame(frame);
             })
             """;
 
@@ -159,15 +195,60 @@ class PageSpeedTest {
                 open(page, "?from=" + (to - 20 * DAY) + "&to=" + (to - 18 * DAY));
             }
             List<Double> frames = frames(browser.stopTracing());
+            List<Double> painted = firstPaints(chromium, server.url());
+            Page many = chromium.page();
+            FakeServer.open(server.url(), many, "#/jvm/1-1?pools=0", null, "host", List.of());
+            List<Double> shown = doubles(many.evaluate(SHOW_THREADS, ROUNDS));
+            List<Double> scrolled = doubles(many.evaluate(SCROLL));
+            assertThat(percentile(painted, 0.5)).isBetween(1.0, 3_000.0);
+            assertThat(percentile(shown, 0.5)).isLessThan(3_000);
+            assertThat(percentile(scrolled, 0.5)).isLessThan(200);
             assertThat(percentile(opened, 0.5)).isBetween(1.0, 5_000.0);
             assertThat(frames.size()).isGreaterThan(2 * ROUNDS);
             assertThat(percentile(frames, 0.5)).isLessThan(200);
             assertThat(chromium.problems()).isEmpty();
-            write(page, opened, frames);
+            write(page, painted, opened, frames, shown, scrolled);
         }
     }
 
-    private static void write(Page page, List<Double> opened, List<Double> frames) throws IOException {
+    private static List<Double> doubles(Object numbers) {
+        return ((List<?>) numbers)
+                .stream().map(number -> ((Number) number).doubleValue()).toList();
+    }
+
+    /** Returns the milliseconds from the start of the navigation to the first text, in browsers without a cache. */
+    private static List<Double> firstPaints(Chromium chromium, String url) {
+        List<Double> times = new ArrayList<>();
+        for (int i = 0; i < ROUNDS; i++) {
+            Page page = chromium.page();
+            page.navigate(url);
+            page.locator(".machine strong").waitFor();
+            times.add(((Number)
+                            page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+                    .doubleValue());
+            page.close();
+        }
+        return times;
+    }
+
+    private static String row(String what, List<Double> values) {
+        return String.format(
+                Locale.ROOT,
+                "| %s | %.1f | %.1f | %.1f |",
+                what,
+                percentile(values, 0.5),
+                percentile(values, 0.95),
+                percentile(values, 1));
+    }
+
+    private static void write(
+            Page page,
+            List<Double> painted,
+            List<Double> opened,
+            List<Double> frames,
+            List<Double> shown,
+            List<Double> scrolled)
+            throws IOException {
         String file = System.getProperty("page.results");
         if (file == null) return;
         Object bytes = page.evaluate(
@@ -176,31 +257,33 @@ class PageSpeedTest {
         String text = """
                 # The page of `taskclock serve` in a browser
 
-                Measured by `PageSpeedTest` in `server/` with headless Chromium %s, which draws without a GPU, on a machine with
+                Measured by `PageSpeedTest` in `web/` with headless Chromium %s, which draws without a GPU, on a machine with
                 %d processors. One JVM with %d pools and %d threads, and a row a minute for 30 days. Browser and server share the
                 machine. %d repetitions.
 
-                | | median | 95th percentile | maximum |
+                | milliseconds | median | 95th percentile | maximum |
                 |---|---:|---:|---:|
-                | open 30 days, from the change of the address to the second frame with the data, ms | %.0f | %.0f | %.0f |
-                | time between frames while zooming from and to 30 days, ms | %.1f | %.1f | %.1f |
+                %s
+                %s
+                %s
+                %s
+                %s
 
                 Frames are the `DrawFrame` events of the browser's trace while the chart moves, which takes 180 ms or until
                 the data of the new range is there. At 60 frames per second, they are 16.7 ms apart. The scripts of the page
                 have %s bytes, without the chart library.
                 """.formatted(
-                        page.context().browser().version(),
-                        Runtime.getRuntime().availableProcessors(),
-                        POOLS,
-                        THREADS,
-                        ROUNDS,
-                        percentile(opened, 0.5),
-                        percentile(opened, 0.95),
-                        percentile(opened, 1),
-                        percentile(frames, 0.5),
-                        percentile(frames, 0.95),
-                        percentile(frames, 1),
-                        String.format(Locale.ROOT, "%,d", ((Number) bytes).longValue()));
+                page.context().browser().version(),
+                Runtime.getRuntime().availableProcessors(),
+                POOLS,
+                THREADS,
+                ROUNDS,
+                row("first text of the overview, without a cache", painted),
+                row("open 30 days, from the change of the address to the second frame with the data", opened),
+                row("between frames while zooming from and to 30 days", frames),
+                row("an interval with 10,000 threads, from its arrival to the second frame that shows it", shown),
+                row("between frames while scrolling through 10,000 threads", scrolled),
+                String.format(Locale.ROOT, "%,d", ((Number) bytes).longValue()));
         Path path = Path.of(file).toAbsolutePath();
         Files.createDirectories(path.getParent());
         Files.writeString(path, text);

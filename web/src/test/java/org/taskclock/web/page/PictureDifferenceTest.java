@@ -69,7 +69,7 @@ class PictureDifferenceTest {
         serve(page, directory);
         // Times are those of one time zone, and nothing is still moving.
         page.addInitScript("Date.now = () => " + NOW);
-        FakeServer.open(BROWSER, page, view.address.replaceFirst("[?].*", ""), null, "host", jvms());
+        FakeServer.open(BROWSER.server().url(), page, view.address.replaceFirst("[?].*", ""), null, "host", jvms());
         FakeServer.answer(page, "/pools", FakeServer.range(NOW - 300_000, 300, "pools", 5));
         FakeServer.answer(page, "/threads", FakeServer.range(NOW - 300_000, 300, "threads", 14));
         if (view.address.contains("?")) page.evaluate("hash => location.hash = hash", view.address);

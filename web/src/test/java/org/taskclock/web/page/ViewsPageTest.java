@@ -38,7 +38,7 @@ class ViewsPageTest {
 
     private static Page overview(int width, ColorScheme scheme) {
         Page page = BROWSER.chromium().page(width, 900, scheme);
-        FakeServer.open(BROWSER, page, "#/", null, "host", jvms("orders"));
+        FakeServer.open(BROWSER.server().url(), page, "#/", null, "host", jvms("orders"));
         send(page, "orders");
         page.locator(".card").first().waitFor();
         return page;
@@ -50,7 +50,7 @@ class ViewsPageTest {
 
     private static Page jvm(String parameters, int width, ColorScheme scheme) {
         Page page = BROWSER.chromium().page(width, 900, scheme);
-        FakeServer.open(BROWSER, page, "#/jvm/2-1", null, "host", jvms("orders"));
+        FakeServer.open(BROWSER.server().url(), page, "#/jvm/2-1", null, "host", jvms("orders"));
         FakeServer.answer(page, "/pools", FakeServer.range(NOW - 300_000, 300, "pools", 4));
         FakeServer.answer(page, "/threads", FakeServer.range(NOW - 300_000, 300, "threads", 8));
         if (!parameters.isEmpty()) page.evaluate("hash => location.hash = hash", "#/jvm/2-1" + parameters);
@@ -152,7 +152,7 @@ class ViewsPageTest {
         // The address shows others the same.
         String address = page.url().substring(page.url().indexOf('#'));
         Page other = BROWSER.page();
-        FakeServer.open(BROWSER, other, address, null, "host", jvms("none"));
+        FakeServer.open(BROWSER.server().url(), other, address, null, "host", jvms("none"));
         send(other, "none");
         assertThat(names(other)).containsExactly("orders", "search");
     }
