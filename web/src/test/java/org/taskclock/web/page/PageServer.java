@@ -59,6 +59,7 @@ final class PageServer implements AutoCloseable {
                         exporter,
                         data,
                         HistoryOptions.DEFAULT,
+                        null,
                         token,
                         null,
                         true,
