@@ -5,10 +5,14 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.history.HistoryException;
 import org.taskclock.history.HistoryQueries;
+import org.taskclock.history.RemoteHistory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -32,11 +36,14 @@ import picocli.CommandLine.Spec;
             "      WHERE type = 'tenant' GROUP BY ALL ORDER BY seconds DESC\"",
             "  taskclock query --format csv \"FROM jvm\"            all JVMs, for a spreadsheet",
             "  taskclock query --export history                    Parquet files for Spark, Trino, or DuckDB",
+            "  taskclock query --from s3://bucket/taskclock --since 2026-11-20 \"SELECT host, sum(cpu_ns) FROM pool_cpu",
+            "      GROUP BY host\"                                  many hosts, from serve --history-upload",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error."
         })
 final class QueryCommand implements Callable<Integer> {
     private static final int DEFAULT_TIMEOUT_SECONDS = 60;
+    private static final int DEFAULT_DAYS = 7;
 
     enum Format {
         TABLE,
@@ -78,13 +85,32 @@ final class QueryCommand implements Callable<Integer> {
                             + " to the same directory.")
     private Path export;
 
+    @Option(
+            names = "--from",
+            paramLabel = "s3://BUCKET/PREFIX",
+            description = "Query the histories of many hosts, which serve --history-upload has written there.")
+    private String from;
+
+    @Option(names = "--since", paramLabel = "DAY", description = "With --from: the first day (default: a week ago).")
+    private LocalDate since;
+
+    @Option(names = "--until", paramLabel = "DAY", description = "With --from: the last day, in UTC (default: today).")
+    private LocalDate until;
+
+    @Option(names = "--host", paramLabel = "NAME", description = "With --from: only this host. Can be repeated.")
+    private List<String> hosts = List.of();
+
     @Override
     public Integer call() throws IOException {
         if (sql == null && export == null) throw usage("give SQL, or --export DIR");
         if (sql != null && export != null) throw usage("SQL and --export exclude each other: give one of them");
         if (limit < 1 || limit > 1_000_000) throw usage("--limit: " + limit + " is not between 1 and 1000000");
         if (timeout.toSeconds() < 1) throw usage("--timeout: must be at least 1s");
+        if (from == null && (since != null || until != null || !hosts.isEmpty()))
+            throw usage("--since, --until, and --host need --from");
+        if (from != null && (sql == null || data != null)) throw usage("--from needs SQL, and excludes --data");
         try {
+            if (from != null) return remoteQuery();
             HistoryQueries queries = HistoryQueries.of(data == null ? defaultDirectory() : data);
             return export == null ? query(queries) : export(queries);
         } catch (HistoryException e) {
@@ -92,9 +118,21 @@ final class QueryCommand implements Callable<Integer> {
         }
     }
 
+    private int remoteQuery() throws IOException {
+        LocalDate last = until == null ? LocalDate.now(ZoneOffset.UTC) : until;
+        LocalDate first = since == null ? last.minusDays(DEFAULT_DAYS) : since;
+        if (first.isAfter(last)) throw usage("--since " + first + ": is after --until " + last);
+        QueryOutput output = new QueryOutput(format());
+        RemoteHistory history = new RemoteHistory(from, cacheDirectory());
+        return print(output, history.query(sql, new RemoteHistory.Range(first, last, hosts), limit, timeout, output));
+    }
+
     private int query(HistoryQueries queries) throws IOException {
         QueryOutput output = new QueryOutput(format());
-        boolean isTruncated = queries.query(sql, limit, timeout, output);
+        return print(output, queries.query(sql, limit, timeout, output));
+    }
+
+    private int print(QueryOutput output, boolean isTruncated) throws IOException {
         Main.printUtf8(output.text());
         if (isTruncated) System.err.println("taskclock: only the first " + limit + " rows are shown: see --limit");
         return Main.OK;
@@ -116,6 +154,14 @@ final class QueryCommand implements Callable<Integer> {
 
     private ParameterException usage(String message) {
         return new ParameterException(spec.commandLine(), message);
+    }
+
+    private static Path cacheDirectory() {
+        String cache = System.getenv("XDG_CACHE_HOME");
+        Path parent = cache == null || cache.isEmpty() || !Path.of(cache).isAbsolute()
+                ? Path.of(System.getProperty("user.home"), ".cache")
+                : Path.of(cache);
+        return parent.resolve("taskclock").resolve("history");
     }
 
     /** Returns the directory that {@code serve} and {@code query} use by default. */

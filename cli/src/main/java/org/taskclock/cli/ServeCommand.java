@@ -88,6 +88,13 @@ final class ServeCommand implements Callable<Integer> {
             description = "Keep at most this much history, and delete the oldest (default: ${DEFAULT-VALUE}).")
     private long maxSize;
 
+    @Option(
+            names = "--history-upload",
+            paramLabel = "s3://BUCKET/PREFIX",
+            description = "Upload each day of the history there as Parquet files, for taskclock query --from. The AWS"
+                    + " SDK's environment variables and files give credentials and address.")
+    private String historyUpload;
+
     @Option(names = "--token-file", paramLabel = "FILE", description = "File with a token that every request needs.")
     private Path tokenFile;
 
@@ -230,6 +237,7 @@ final class ServeCommand implements Callable<Integer> {
                 exporter,
                 dataDirectory(),
                 historyOptions(),
+                historyUpload,
                 tokenFile,
                 login.options(),
                 allowActions,

@@ -37,7 +37,7 @@ final class WebhookOptions {
         }
         String variable = System.getenv(VARIABLE);
         if (variable != null && !variable.isBlank())
-            for (String each : variable.strip().split("\\s+")) targets.add(WebhookTarget.parse(VARIABLE, each));
+            for (String each : variable.strip().split("\\s+", -1)) targets.add(WebhookTarget.parse(VARIABLE, each));
         return targets;
     }
 }

@@ -149,6 +149,8 @@ class QueryTest {
             {"--limit: 0 is not between", "--limit", "0", "SELECT 1"},
             {"--timeout", "--timeout", "10ms", "SELECT 1"},
             {"is not table, csv, json, or markdown", "--format", "xml", "SELECT 1"},
+            {"--since, --until, and --host need --from", "--since", "2026-11-20", "SELECT 1"},
+            {"--from needs SQL, and excludes --data", "--from", "s3://bucket/x", "SELECT 1"},
             {"--unknown", "--unknown"}
         };
         writeHistory();

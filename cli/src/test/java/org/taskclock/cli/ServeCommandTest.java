@@ -214,6 +214,12 @@ class ServeCommandTest {
                     --service nothing                       | --service nothing: must be main
                     --external-url watch.example            | --external-url watch.example: must be a URL such as
                     --allow-actions --no-attach             | cannot be combined with --no-attach
+                    --oidc-issuer https://a.example         | add --oidc-client-id ID
+                    --oidc-act-role a                       | --oidc-issuer is missing
+                    --oidc-issuer ftp://a --oidc-client-id a | --oidc-issuer ftp://a: must be a URL such as
+                    --webhook ftp://a.example/secret        | --webhook: must be a URL such as
+                    --webhook-file /nonexistent             | --webhook-file /nonexistent: no such file
+                    --history-upload bucket                 | --history-upload bucket: must be like s3://
                     surplus                                 | surplus
                     """)
     void shouldReportInvalidOptionsInOneLine(String options, String message) throws Exception {

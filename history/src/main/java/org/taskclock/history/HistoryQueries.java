@@ -19,6 +19,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -81,7 +82,7 @@ public final class HistoryQueries {
         int seconds = (int) Math.max(1, Math.min(86_400, timeout.toSeconds()));
         try (Source source = source()) {
             if (source.process != null)
-                return ask(source.process, new QueryServer.Request(sql, maxRows, seconds), out, null);
+                return ask(source.process, new QueryServer.Request(sql, maxRows, seconds, null), out, null);
             return new QuerySession(source.file, directory).query(sql, maxRows, seconds, out);
         } catch (SQLException e) {
             throw new HistoryException("SQL: " + Failures.describe(e), e);
@@ -149,13 +150,38 @@ public final class HistoryQueries {
             Files.copy(content, file, StandardCopyOption.REPLACE_EXISTING);
             count[0]++;
         };
+        export(null, out);
+        return count[0];
+    }
+
+    /** Exports one day, as {@link #export(Path)}; null for all days. */
+    void export(LocalDate day, QuerySession.FileConsumer out) throws IOException {
+        String only = day == null ? null : day.toString();
         try (Source source = source()) {
-            if (source.process != null) ask(source.process, new QueryServer.Request(null, 0, 0), null, out);
-            else new QuerySession(source.file, directory).export(out);
+            if (source.process != null) ask(source.process, new QueryServer.Request(null, 0, 0, only), null, out);
+            else new QuerySession(source.file, directory).export(only, out);
         } catch (SQLException e) {
             throw new HistoryException("the history cannot be exported: " + Failures.describe(e), e);
         }
-        return count[0];
+    }
+
+    /** Returns the days in UTC on which something was measured, the earliest first. */
+    List<LocalDate> days() throws IOException {
+        List<LocalDate> days = new ArrayList<>();
+        String sql =
+                "SELECT DISTINCT strftime(time AT TIME ZONE 'UTC', '%Y-%m-%d') AS day FROM process_cpu ORDER BY day";
+        query(sql, MAX_PROGRAMS * 10, STACKS_TIMEOUT, new RowConsumer() {
+            @Override
+            public void columns(List<String> names) {
+                // That of the SQL above.
+            }
+
+            @Override
+            public void row(List<Object> row) {
+                days.add(LocalDate.parse((String) row.get(0)));
+            }
+        });
+        return days;
     }
 
     /**

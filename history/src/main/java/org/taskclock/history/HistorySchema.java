@@ -102,6 +102,14 @@ final class HistorySchema {
         Sql.execute(connection, "UPDATE state SET version = " + VERSION, VIEWS, "COMMIT");
     }
 
+    /** The view of methods, from that of stacks. */
+    static final String METHODS = """
+            CREATE OR REPLACE VIEW method_cpu AS
+                SELECT time, seconds, jvm, host, pid, service, pool, kind, method,
+                    if(method = frames[-1], cpu_ns, 0) AS self_ns, cpu_ns AS total_ns
+                FROM (SELECT *, unnest(list_distinct(frames)) AS method FROM stack_cpu);
+            """;
+
     /** The views for users. Each moment appears once, at the finest resolution that is kept. */
     static final String VIEWS =
             """
@@ -155,11 +163,8 @@ final class HistorySchema {
                     k.service, p.pool, p.kind, r.cpu_ns, r.samples, s.frames
                 FROM profile_60 r JOIN pool_key p ON p.series = r.series JOIN jvm_key k ON k.jvm = p.jvm
                     JOIN stack_key s ON s.stack = r.stack;
-            CREATE OR REPLACE VIEW method_cpu AS
-                SELECT time, seconds, jvm, host, pid, service, pool, kind, method,
-                    if(method = frames[-1], cpu_ns, 0) AS self_ns, cpu_ns AS total_ns
-                FROM (SELECT *, unnest(list_distinct(frames)) AS method FROM stack_cpu);
-            """.replaceAll("@(10?)", "EXISTS (FROM gap WHERE seconds = $1 AND start <= t.time AND stop > t.time)");
+            """.replaceAll("@(10?)", "EXISTS (FROM gap WHERE seconds = $1 AND start <= t.time AND stop > t.time)")
+                    + METHODS;
 
     private HistorySchema() {}
 }

@@ -59,8 +59,8 @@ final class QueryServer implements AutoCloseable {
     private static final int GRACE_SECONDS = 60;
     private static final int EXPORT_SECONDS = 3_600;
 
-    /** A request; {@code sql} is null for an export. */
-    record Request(String sql, int rows, int seconds) {}
+    /** A request; {@code sql} is null for an export, of this day if it is not null. */
+    record Request(String sql, int rows, int seconds, String day) {}
 
     /** A line of the answer. Only one of the first four is set. */
     record Answer(List<String> columns, List<Object> row, String file, String error, long bytes, boolean isTruncated) {
@@ -210,7 +210,7 @@ final class QueryServer implements AutoCloseable {
         try (Connection connection = database.reader()) {
             QuerySession session = new QuerySession(connection, database.directory);
             if (request.sql == null) {
-                session.export((name, content) -> {
+                session.export(request.day, (name, content) -> {
                     write(out, Answer.file(name, Files.size(content)));
                     out.flush();
                     Files.copy(content, bytes);

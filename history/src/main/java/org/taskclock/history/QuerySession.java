@@ -102,10 +102,15 @@ final class QuerySession {
     /** A part of the export. */
     private record Partition(String host, String date) {}
 
-    /** Exports everything as Parquet files, one for each view, host, and day. */
-    void export(FileConsumer out) throws SQLException, IOException {
+    /**
+     * Exports Parquet files, one for each view, host, and day.
+     *
+     * @param day the only day to export; null for all
+     */
+    void export(String day, FileConsumer out) throws SQLException, IOException {
         for (String view : EXPORTED) {
             for (Partition part : partitions(view)) {
+                if (day != null && !day.equals(part.date)) continue;
                 String query = "SELECT * EXCLUDE (host) FROM " + view + " WHERE host = "
                         + HistoryDatabase.quote(part.host) + " AND time >= TIMESTAMPTZ '" + part.date
                         + " 00:00:00+00' AND time < TIMESTAMPTZ '" + part.date
@@ -147,7 +152,7 @@ final class QuerySession {
     }
 
     /** Encodes a host name for a directory as Hive does. */
-    private static String encode(String host) {
+    static String encode(String host) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < host.length(); i++) {
             char c = host.charAt(i);

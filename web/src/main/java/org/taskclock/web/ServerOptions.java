@@ -17,6 +17,7 @@ import org.taskclock.web.webhook.WebhookTarget;
  *     {@link ExporterOptions#webConfig} are those of the server
  * @param data the directory of the history
  * @param history how much history is kept
+ * @param historyUpload where each day of the history is uploaded to, as s3://BUCKET/PREFIX; null for nowhere
  * @param tokenFile the file with the token that requests need; null for none
  * @param oidc the login at an identity provider; null for none
  * @param allowsActions whether the page may ask JVMs for stacks, profile them, count yields, load the agent, write
@@ -33,6 +34,7 @@ public record ServerOptions(
         ExporterOptions exporter,
         Path data,
         HistoryOptions history,
+        String historyUpload,
         Path tokenFile,
         OidcOptions oidc,
         boolean allowsActions,

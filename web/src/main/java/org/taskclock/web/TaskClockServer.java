@@ -5,7 +5,10 @@ package org.taskclock.web;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.eclipse.jetty.server.Request;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
@@ -34,6 +37,9 @@ public final class TaskClockServer implements AutoCloseable {
     private final EventChannel channel = new EventChannel();
     private final LiveViews views;
     private final HistoryStore store;
+    /** Null if the history is not uploaded. */
+    private final HistoryUploader uploader;
+
     private final Profiles profiles;
     private final OpenedRecordings opened;
     private final HistoryApi history;
@@ -82,6 +88,7 @@ public final class TaskClockServer implements AutoCloseable {
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
+        uploader = options.historyUpload() == null ? null : new HistoryUploader(options, log);
         EvidenceFiles kept = new EvidenceFiles(
                 options.data().resolve("evidence"), options.history().keepMinutes(), options.clock(), store::add);
         evidence = new EvidenceTaker(options.clock(), kept, log);
@@ -128,6 +135,7 @@ public final class TaskClockServer implements AutoCloseable {
         store.start();
         if (options.keepsEvidence()) evidence.start();
         loop.start();
+        if (uploader != null) uploader.start();
         agents.start();
         if (pusher != null) pusher.start();
     }
@@ -153,7 +161,10 @@ public final class TaskClockServer implements AutoCloseable {
         if (problem == null && store.status().problem() != null)
             problem = "history: " + store.status().problem();
         // Not a reason to be restarted, or to get no requests.
-        String undelivered = webhooks.problem() == null ? "" : webhooks.problem() + "\n";
+        String undelivered = Stream.of(webhooks.problem(), uploader == null ? null : uploader.problem())
+                .filter(Objects::nonNull)
+                .map(line -> line + "\n")
+                .collect(Collectors.joining());
         String text =
                 problem == null ? "TaskClock is ready.\n" + undelivered : "TaskClock is not ready: " + problem + "\n";
         call.text(problem == null ? 200 : 503, text);
@@ -241,6 +252,7 @@ public final class TaskClockServer implements AutoCloseable {
         loop.close();
         webhooks.close();
         if (profiler != null) profiler.close();
+        if (uploader != null) uploader.close();
         store.close();
         if (pusher != null) pusher.close();
         fleet.close();

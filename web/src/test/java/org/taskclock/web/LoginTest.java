@@ -36,6 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -311,6 +312,7 @@ final class LoginTest {
     }
 
     @Test
+    @Timeout(60)
     void shouldEndSessionsAndTheirStreams() throws Exception {
         try (TestServer server = start()) {
             logIn(server);

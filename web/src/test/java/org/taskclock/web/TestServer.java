@@ -42,6 +42,7 @@ final class TestServer implements AutoCloseable {
         String listen = "127.0.0.1:0";
         Path tokenFile;
         OidcOptions oidc;
+        String historyUpload;
         Path webConfig;
         HttpClient client = HttpClient.newHttpClient();
         boolean allowsActions;
@@ -76,6 +77,7 @@ final class TestServer implements AutoCloseable {
                 exporter,
                 data,
                 HistoryOptions.DEFAULT,
+                settings.historyUpload,
                 settings.tokenFile,
                 settings.oidc,
                 settings.allowsActions,

@@ -67,6 +67,7 @@ final class PageServer implements AutoCloseable {
                         exporter,
                         data,
                         HistoryOptions.DEFAULT,
+                        null,
                         token,
                         null,
                         true,
