@@ -29,7 +29,8 @@ class ChartTest {
     private static final String ALL = "mode=serve,podMonitor.enabled=true,webConfig.secret=web,webConfig.tls=true,"
             + "webConfig.authentication=true,serve.hostPath=/var/lib/taskclock,serve.allowActions=true,"
             + "serve.allowedHosts={a,b},serve.externalUrl=https://a/,javaOptions=-Xmx256m,"
-            + "appArmorProfile.type=Unconfined,networkPolicy.from=null,image.tag=v2,extraArgs={--evidence}";
+            + "appArmorProfile.type=Unconfined,networkPolicy.from=null,image.tag=v2,extraArgs={--evidence},"
+            + "extraVolumes[0].name=x,extraVolumeMounts[0].name=x,extraVolumeMounts[0].mountPath=/x";
 
     @TempDir
     private Path temporary;
