@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.zip.Deflater;
 import org.junit.jupiter.api.Test;
 
 class JsonChangesTest {
@@ -73,6 +74,46 @@ class JsonChangesTest {
         assertThat(update("{'cpu':[1.5,2.0,3.25]}", rows())).isEqualTo(object("{'cpu':{'0':null,'append':[3.25]}}"));
         assertThat(update("{'cpu':[1.5,2.0,3.25]}", rows())).isEqualTo(new JsonObject());
         assertThat(update("{'cpu':[9,9,9]}", rows())).isEqualTo(object("{'cpu':[9,9,9]}"));
+    }
+
+    /** Returns a row of the overview, all of whose figures have changed. */
+    private static String jvm(int number, double[] sparkline, Random random) {
+        System.arraycopy(sparkline, 1, sparkline, 0, sparkline.length - 1);
+        sparkline[sparkline.length - 1] = random.nextInt(10_000) / 100.0;
+        double cpu = sparkline[sparkline.length - 1];
+        JsonObject jvm = object("{'id':'" + number + "-3sy2b-0a39','pid':" + number + ",'service':'service-" + number
+                + "','command':'com.example.service.Main --port " + number + "','containerId':null,'podUid':null}");
+        jvm.addProperty("started", 1_795_763_181_630L + number);
+        jvm.addProperty("threads", 50 + random.nextInt(2));
+        jvm.addProperty("cpu", cpu);
+        jvm.addProperty("user", Math.round(cpu * 80) / 100.0);
+        jvm.addProperty("system", Math.round(cpu * 20) / 100.0);
+        JsonArray values = new JsonArray();
+        for (double value : sparkline) values.add(value);
+        jvm.add("sparkline", values);
+        return jvm.toString();
+    }
+
+    @Test
+    void shouldTakeATenthOfTheBytesOfStates() {
+        Random random = new Random(1);
+        double[][] sparklines = new double[50][60];
+        Deflater gzip = new Deflater(Deflater.DEFAULT_COMPRESSION, true);
+        byte[] buffer = new byte[1 << 20];
+        long states = 0;
+        long compressed = 0;
+        for (int second = 0; second < 60; second++) {
+            Map<String, String> rows = new LinkedHashMap<>();
+            for (int i = 0; i < sparklines.length; i++) rows.put("jvm " + i, jvm(i, sparklines[i], random));
+            byte[] patch = changes.update(new JsonObject(), rows);
+            if (patch == null) continue;
+            for (String row : rows.values()) states += row.length() + 1;
+            gzip.setInput(patch);
+            compressed += gzip.deflate(buffer, 0, buffer.length, Deflater.SYNC_FLUSH);
+        }
+        gzip.end();
+        assertThat(states).isGreaterThan(50 * 59 * 500);
+        assertThat(compressed).as("instead of " + states).isLessThan(states / 10);
     }
 
     @Test

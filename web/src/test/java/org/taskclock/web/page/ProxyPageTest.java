@@ -36,6 +36,9 @@ class ProxyPageTest {
             page.keyboard().press("Enter");
             page.locator(".machine strong").waitFor();
             page.waitForFunction("() => events.jvms?.length > 2");
+            page.locator(".card-link").first().click();
+            page.waitForFunction("() => events.interval?.length > 2");
+            page.locator(".body .row").first().waitFor();
             assertThat(chromium.problems())
                     .allSatisfy(problem -> assertThat(problem).contains("401"));
         } finally {
