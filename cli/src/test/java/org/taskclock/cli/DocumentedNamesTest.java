@@ -280,14 +280,14 @@ class DocumentedNamesTest {
     @Test
     void shouldDescribeEachPropertyAndNoOther() throws IOException {
         String sources = sources(".*\\.(java|c|h|sh|json)");
-        Set<String> properties = all("\"(taskclock(?:\\.[a-z-]+)+)\"", sources);
+        Set<String> properties = all("\"(taskclock(?:\\.[a-z_-]+)+)\"", sources);
         properties.removeAll(INTERNAL_PROPERTIES);
         properties.addAll(all("\"(otel\\.instrumentation\\.taskclock\\.[a-z.-]+[a-z])\"", sources));
         for (String suffix : all("PREFIX \\+ \"([a-z.-]+)\"", sources("TaskClockAgentListener.java")))
             properties.add("otel.instrumentation.taskclock." + suffix);
         properties.removeIf(name -> name.endsWith(".h"));
         Set<String> documented = all(
-                "(?:-D|(?<![\\w./-]))((?:otel\\.instrumentation\\.)?taskclock(?:\\.[a-z-]+)+)", code(documentation()));
+                "(?:-D|(?<![\\w./-]))((?:otel\\.instrumentation\\.)?taskclock(?:\\.[a-z_-]+)+)", code(documentation()));
         documented.removeIf(name -> name.endsWith(".yml"));
         assertThat(documented).containsExactlyInAnyOrderElementsOf(properties);
     }

@@ -133,18 +133,6 @@ final class FleetDashboard {
                                         Panel.TIME)
                                 .label("taskclock_finding_kind", "Finding", "")
                                 .label("service", "Service", jvm)
-                                .label("instance", "Page of the host", page)
-                                .sortedBy("Since"),
-                        12,
-                        10)
-                .add(
-                        Panel.table("Findings", Panel.TIME)
-                                .column(
-                                        "1000 * " + FINDING_START + SERVICE + " and " + FINDING + SERVICE + " == 1",
-                                        "Since",
-                                        Panel.TIME)
-                                .label("taskclock_finding_kind", "Finding", "")
-                                .label("service", "Service", jvm)
                                 .sortedBy("Since"),
                         12,
                         10)

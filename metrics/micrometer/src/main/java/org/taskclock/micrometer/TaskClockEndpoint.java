@@ -14,6 +14,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 import org.taskclock.TaskClock;
+import org.taskclock.metrics.JvmThreads;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.PoolUsage;
 
@@ -47,7 +48,7 @@ public final class TaskClockEndpoint {
         all.put("pools", sorted(pools));
         all.put("threads", threads());
         List<Map<String, Object>> accounts = new ArrayList<>();
-        for (AccountUsage account : usage.accounts()) {
+        for (AccountUsage account : JvmThreads.accounts()) {
             Map<String, Object> values = times(account.userNanos(), account.systemNanos());
             values.put("type", account.type());
             values.put("name", account.name());

@@ -5,9 +5,10 @@ package org.taskclock.opentelemetry;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.metrics.BatchCallback;
 import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.metrics.MeterBuilder;
 import io.opentelemetry.api.metrics.ObservableMeasurement;
-import java.lang.module.ModuleDescriptor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Supplier;
 import org.taskclock.metrics.JvmThreads;
@@ -31,15 +32,17 @@ import org.taskclock.metrics.PoolCounters;
 public final class TaskClockMetrics implements AutoCloseable {
     static final String SCOPE = "org.taskclock";
 
-    /** From the jar; null if there is none. */
+    /** From a file, because a class loader of extensions ignores the manifest. */
     static final String VERSION = version();
 
     private final BatchCallback callback;
 
     TaskClockMetrics(OpenTelemetry openTelemetry, Supplier<JvmUsage> reader) {
-        MeterBuilder scope = openTelemetry.meterBuilder(SCOPE).setSchemaUrl(Metric.SCHEMA_URL);
-        if (VERSION != null) scope.setInstrumentationVersion(VERSION);
-        Meter meter = scope.build();
+        Meter meter = openTelemetry
+                .meterBuilder(SCOPE)
+                .setInstrumentationVersion(VERSION)
+                .setSchemaUrl(Metric.SCHEMA_URL)
+                .build();
         Instrument[] instruments = Arrays.stream(Metric.values())
                 .filter(metric -> metric.type() != Metric.Type.HISTOGRAM)
                 .map(metric -> Instrument.of(meter, metric))
@@ -56,10 +59,11 @@ public final class TaskClockMetrics implements AutoCloseable {
     }
 
     private static String version() {
-        ModuleDescriptor module = TaskClockMetrics.class.getModule().getDescriptor();
-        return module == null
-                ? TaskClockMetrics.class.getPackage().getImplementationVersion()
-                : module.rawVersion().orElse(null);
+        try (InputStream in = TaskClockMetrics.class.getResourceAsStream("version")) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+        } catch (IOException | RuntimeException e) {
+            return "unknown"; // not reached: the jar has it
+        }
     }
 
     /** Creates the instruments, with at most {@value PoolCounters#DEFAULT_MAX_POOLS} pools. */

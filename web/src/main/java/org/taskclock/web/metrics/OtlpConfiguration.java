@@ -21,7 +21,8 @@ import org.taskclock.web.http.WebException;
 
 /**
  * The exporter and the resource that OpenTelemetry's own autoconfiguration makes of the variables OTEL_EXPORTER_OTLP_*
- * and OTEL_RESOURCE_ATTRIBUTES. Options precede them, and our defaults follow.
+ * (such as CLIENT_KEY and CLIENT_CERTIFICATE) and OTEL_RESOURCE_ATTRIBUTES. Options precede them, and our defaults
+ * follow.
  */
 final class OtlpConfiguration {
     private static final String PREFIX = "otel.exporter.otlp.";
