@@ -5,9 +5,10 @@
 import {get, messageOf, query} from './api.js';
 import {PoolChart} from './chart.js';
 import {comparator, fittingColumns, setColumns} from './columns.js';
-import {button, el, setText} from './dom.js';
+import {setText} from './dom.js';
+import {FleetLayout, RANGES} from './fleetlayout.js';
 import {FleetFindings, Versions} from './fleetparts.js';
-import {DIMENSIONS, FLEET_COLUMNS, changeOf, columnsOf, lineName, serviceAddress, tableRow} from './fleetrows.js';
+import {FLEET_COLUMNS, changeOf, columnsOf, lineName, serviceAddress, tableRow} from './fleetrows.js';
 import {change, cores, duration, isKnown, moment, range as rangeText} from './format.js';
 import {Legend} from './legend.js';
 import {MarkStrip} from './marks.js';
@@ -21,7 +22,6 @@ import {ThreadTable} from './table.js';
 
 const REFRESH = 30_000;
 const WEEK = 604_800_000;
-const RANGES = /** @type {[string, string][]} */ ([['1h', '1 h'], ['6h', '6 h'], ['24h', '24 h'], ['7d', '7 d'], ['30d', '30 d']]);
 const DEFAULT_RANGE = '24h';
 
 /** All hosts, or those of one service: who uses the CPU now, a week earlier, and in a range. */
@@ -39,24 +39,26 @@ export class FleetView {
     this.marks = [];
     this.request = new AbortController();
     setColumns(FLEET_COLUMNS);
-    this.layout(host);
-    this.chart = new PoolChart(this.chartHost, {
-      select: (from, to) => navigate({range: 'fixed', from: Math.round(from), to: Math.round(to)}), hover: () => {}, figure: cores,
+    this.ui = new FleetLayout(host, this);
+    this.chart = new PoolChart(this.ui.chartHost, {
+      select: (from, to) => navigate({range: 'fixed', from: Math.round(from), to: Math.round(to)}),
+      hover: () => {}, figure: cores,
     });
-    this.legend = new Legend(this.legendHost, key => {
+    this.legend = new Legend(this.ui.legendHost, key => {
       this.chart.highlight = this.chart.highlight === key ? '' : key;
       this.chart.draw();
       this.legend.show(this.chart, false);
     });
-    this.strip = new MarkStrip(this.markHost, mark => mark.jvm && navigate({service: mark.jvm, by: ''}));
-    this.findings = new FleetFindings(this.findingHost);
-    this.versions = new Versions(this.versionHost);
-    this.table = new ThreadTable(this.tableHost, {
+    this.strip = new MarkStrip(this.ui.markHost, mark => mark.jvm && navigate({service: mark.jvm, by: ''}));
+    this.findings = new FleetFindings(this.ui.findingHost);
+    this.versions = new Versions(this.ui.versionHost);
+    this.table = new ThreadTable(this.ui.tableHost, {
       sort: column => this.sort(column), toggle: () => {}, choose: () => {}, open: row => this.open(row),
-      columns: width => fittingColumns(width, this.table.sort, columnsOf(this.by, this.state.service !== '', this.price !== null)),
+      columns: width => fittingColumns(width, this.state.sort,
+        columnsOf(this.by, this.state.service !== '', this.price !== null)),
     });
     this.observer = new ResizeObserver(() => this.drawMarks());
-    this.observer.observe(this.chartHost);
+    this.observer.observe(this.ui.chartHost);
     this.timer = setInterval(() => !document.hidden && this.load(), REFRESH);
     this.load();
   }
@@ -66,42 +68,8 @@ export class FleetView {
   }
 
   get range() {
-    return this.state.range === 'fixed' || RANGES.some(([name]) => name === this.state.range) ? this.state.range : DEFAULT_RANGE;
-  }
-
-  /** @param {HTMLElement} host */
-  layout(host) {
-    this.title = el('h1', {tabindex: '-1'});
-    this.back = el('a', {class: 'back', text: '\u2190 All services'});
-    this.figures = el('p', {class: 'big', role: 'status'});
-    this.details = el('p', {class: 'where'});
-    this.findingHost = el('section', {class: 'part', 'aria-label': 'Findings', hidden: true});
-    this.presets = RANGES.map(([name, text]) => button(text, () => navigate({range: name, from: 0, to: 0}), {'data-range': name}));
-    this.choices = DIMENSIONS.map(([by, text]) => button(text, () => navigate({by, sort: 'cpu', reverse: false}), {'data-by': by}));
-    this.rangeText = el('span', {class: 'note range-text'});
-    this.chartHost = el('div', {class: 'chart', tabindex: '0', role: 'img'});
-    this.markHost = el('div', {class: 'marks', role: 'group', 'aria-label': 'Marks'});
-    this.legendHost = el('div', {class: 'legend', role: 'group', 'aria-label': 'Lines'});
-    this.count = el('span', {class: 'note', role: 'status'});
-    this.input = el('input', {type: 'search', placeholder: 'Filter: regular expression  (/)', spellcheck: 'false', autocomplete: 'off',
-      'aria-label': 'Filter names by a regular expression', value: this.state.filter});
-    this.input.addEventListener('input', () => {
-      remember({filter: this.input.value});
-      this.update(readState());
-    });
-    this.tableHost = el('div', {class: 'table-box'});
-    this.versionHost = el('section', {class: 'part', 'aria-label': 'Versions', hidden: true});
-    host.replaceChildren(
-      el('div', {class: 'bar jvm-head'}, this.back, this.title, el('span', {class: 'grow'}), this.details, this.figures),
-      this.findingHost,
-      el('section', {class: 'part timeline', 'aria-label': 'CPU over time'},
-        el('div', {class: 'bar ranges'}, el('div', {class: 'segments', role: 'group', 'aria-label': 'Range'}, ...this.presets),
-          el('div', {class: 'segments', role: 'group', 'aria-label': 'By'}, ...this.choices), this.rangeText),
-        el('div', {class: 'two-columns'}, el('div', {class: 'chart-box'}, this.markHost, this.chartHost), this.legendHost),
-        el('p', {class: 'note', text: 'Cores. The dashed line is the sum a week earlier.'})),
-      el('section', {class: 'part', 'aria-label': 'Usage'}, el('div', {class: 'bar'}, this.count, el('span', {class: 'grow'}), this.input),
-        this.tableHost),
-      this.versionHost);
+    const {range} = this.state;
+    return range === 'fixed' || RANGES.some(([name]) => name === range) ? range : DEFAULT_RANGE;
   }
 
   /** @param {import('./state.js').State} state the current state in the URL */
@@ -116,15 +84,15 @@ export class FleetView {
 
   name() {
     const {service} = this.state, {by, range} = this;
-    setText(this.title, service || 'Fleet');
-    this.back.hidden = !service;
-    this.back.href = serviceAddress('');
-    for (const choice of this.choices) {
+    setText(this.ui.title, service || 'Fleet');
+    this.ui.back.hidden = !service;
+    this.ui.back.href = serviceAddress('');
+    for (const choice of this.ui.choices) {
       choice.hidden = choice.dataset.by === (service ? 'service' : 'jvm');
       choice.setAttribute('aria-pressed', String(choice.dataset.by === by));
     }
-    for (const preset of this.presets) preset.setAttribute('aria-pressed', String(preset.dataset.range === range));
-    if (document.activeElement !== this.input) this.input.value = this.state.filter;
+    for (const preset of this.ui.presets) preset.setAttribute('aria-pressed', String(preset.dataset.range === range));
+    if (document.activeElement !== this.ui.input) this.ui.input.value = this.state.filter;
     this.chart.what = by;
   }
 
@@ -156,8 +124,8 @@ export class FleetView {
     if (signal.aborted) return;
     // Usually the same for all.
     this.page.problem('fleet', problems[0] || (this.usage && !isKnown(this.usage.total.cpu)
-      ? `No figures${service ? ` of ${service}` : ''} at the end of this range. Prometheus must have loaded taskclock.rules.yml and `
-        + 'taskclock-fleet.rules.yml.' : ''));
+      ? `No figures${service ? ` of ${service}` : ''} at the end of this range. `
+        + 'Prometheus must have loaded taskclock.rules.yml and taskclock-fleet.rules.yml.' : ''));
     this.page.notes(/** @type {string[]} */ ([...warnings]));
   }
 
@@ -167,26 +135,33 @@ export class FleetView {
     const {cpu, weekEarlier, hours, hoursWeekEarlier} = usage.total;
     const cost = this.price !== null && isKnown(hours) ? `, cost ${(Number(hours) * this.price).toLocaleString('en', {
       minimumFractionDigits: 2, maximumFractionDigits: 2})}` : '';
-    setText(this.figures, `${cores(cpu)} cores, ${change(changeOf(cpu, weekEarlier))} against a week earlier`);
-    setText(this.details, `${isKnown(hours) ? Math.round(Number(hours)).toLocaleString('en') : '-'} CPU hours in this range `
+    setText(this.ui.figures, `${cores(cpu)} cores, ${change(changeOf(cpu, weekEarlier))} against a week earlier`);
+    const time = isKnown(hours) ? Math.round(Number(hours)).toLocaleString('en') : '-';
+    setText(this.ui.details, `${time} CPU hours in this range `
       + `(${change(changeOf(hours, hoursWeekEarlier))})${cost}`);
-    this.figures.title = `${moment(usage.to - WEEK)}: ${cores(weekEarlier)} cores`;
-    this.rows = usage.rows.map(row => /** @type {Row} */ (/** @type {unknown} */ (tableRow(usage.by, row, this.price))));
-    setText(this.rangeText, `${rangeText(usage.from, usage.to)}, step ${duration(usage.step)}`);
+    this.ui.figures.title = `${moment(usage.to - WEEK)}: ${cores(weekEarlier)} cores`;
+    this.rows = usage.rows.map(row => tableRow(usage.by, row, this.price));
+    setText(this.ui.rangeText, `${rangeText(usage.from, usage.to)}, step ${duration(usage.step)}`);
     this.arrange();
   }
 
   arrange() {
     const {sort, reverse, filter} = this.state, matches = filterOf(filter);
-    this.input.setAttribute('aria-invalid', String(!matches));
+    this.ui.input.setAttribute('aria-invalid', String(!matches));
     const shown = this.rows.filter(matches || (() => true)).sort(comparator(sort, reverse));
     this.table.sort = sort;
     this.table.reverse = reverse;
     this.table.layout();
     this.table.scroller.setAttribute('aria-label', 'Usage');
     const all = `${this.rows.length}${this.usage?.truncated ? ', the largest' : ''}`;
-    setText(this.count, shown.length < this.rows.length ? `${shown.length} of ${all}` : all);
+    setText(this.ui.count, shown.length < this.rows.length ? `${shown.length} of ${all}` : all);
     this.table.show(shown);
+  }
+
+  /** @param {string} text */
+  setFilter(text) {
+    remember({filter: text});
+    this.update(readState());
   }
 
   /** @param {string} column choosing the same column again reverses the order */
@@ -233,9 +208,10 @@ export class FleetView {
     const {table} = this;
     /** @type {Record<string, () => void>} */
     const actions = {
-      '/': () => this.input.focus(), ArrowUp: () => table.move(-1), ArrowDown: () => table.move(1), Home: () => table.move(0, true),
+      '/': () => this.ui.input.focus(), ArrowUp: () => table.move(-1), ArrowDown: () => table.move(1),
       PageUp: () => table.move(-table.page()), PageDown: () => table.move(table.page()),
-      End: () => table.move(Number.MAX_SAFE_INTEGER, true), Enter: () => table.selectedRow && this.open(table.selectedRow),
+      Home: () => table.move(0, true), End: () => table.move(Number.MAX_SAFE_INTEGER, true),
+      Enter: () => table.selectedRow && this.open(table.selectedRow),
     };
     const preset = RANGES[Number(event.key) - 1];
     if (preset) navigate({range: preset[0], from: 0, to: 0});

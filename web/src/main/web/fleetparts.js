@@ -29,7 +29,8 @@ export class FleetFindings {
     const active = findings.filter(finding => finding.active).length, ended = findings.length - active;
     this.host.hidden = !findings.length;
     this.host.classList.toggle('alerts', active > 0);
-    const count = `${active}${truncated ? ' or more' : ''} finding${active === 1 ? '' : 's'}${ended ? `, ${ended} ended` : ''}`;
+    const count = `${active}${truncated ? ' or more' : ''} finding${active === 1 ? '' : 's'}`
+      + (ended ? `, ${ended} ended` : '');
     const lines = this.all ? findings : findings.slice(0, SHOWN_FINDINGS);
     const more = findings.length - lines.length;
     this.host.replaceChildren(el('h2', {text: count}), ...lines.map(finding => this.line(finding, now)),
@@ -69,16 +70,19 @@ export class Versions {
     this.host.replaceChildren(
       el('h2', {text: service ? 'Versions in this range' : 'New versions in this range'}),
       el('div', {class: 'scroll'}, el('table', {class: 'compare'},
-        el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {scope: 'col', text: head})))), el('tbody', {}, ...rows))),
-      el('p', {class: 'note', hidden: !service, text: 'BEFORE and AFTER are the cores of the service in the last part (1/24) of '
-        + 'the range before the version appeared, and before the next one appeared or the range ended.'}));
+        el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {scope: 'col', text: head})))),
+        el('tbody', {}, ...rows))),
+      el('p', {class: 'note', hidden: !service, text: 'BEFORE and AFTER are the cores of the service in the last part '
+        + '(1/24) of the range before the version appeared, and before the next one appeared or the range ended.'}));
   }
 
   /** @param {Version} version */
   compared({version, first, last, isNew, jvms, cpuPerJvm, before, after}) {
-    const figures = [cores(cpuPerJvm), isNew ? cores(before) : '', isNew ? cores(after) : '', isNew ? change(changeOf(after, before)) : ''];
+    const changed = isNew ? [cores(before), cores(after), change(changeOf(after, before))] : ['', '', ''];
+    const figures = [cores(cpuPerJvm), ...changed];
     return el('tr', {}, el('th', {scope: 'row', text: version || '(no version)'}),
-      el('td', {text: isNew ? moment(first) : `before ${moment(first)}`}), el('td', {text: last ? moment(last) : 'now'}),
+      el('td', {text: isNew ? moment(first) : `before ${moment(first)}`}),
+      el('td', {text: last ? moment(last) : 'now'}),
       el('td', {class: 'number', text: jvms === null ? '-' : String(jvms)}),
       ...figures.map(text => el('td', {class: 'number', text})));
   }

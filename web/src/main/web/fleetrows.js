@@ -19,7 +19,7 @@ const ONLY = {
   jvms: ['service', 'version', 'host'], outliers: ['service'], findings: ['service', 'host', 'jvm'],
 };
 
-/** @param {string} id @param {string} title @param {string} unit @param {number} width in characters @param {string} help */
+/** @param {string} id @param {string} title @param {string} unit @param {number} width @param {string} help */
 function column(id, title, unit, width, help) {
   const spec = {id, title, unit, width, help, member: null, rank: 0, threads: true, accounts: true, needsDumps: false};
   return /** @type {ColumnSpec} */ (spec);
@@ -42,11 +42,14 @@ export const FLEET_COLUMNS = [
   column('outliers', 'OUTLIERS', 'count', 9, 'JVMs that use more than twice the median of their service'),
   column('findings', 'FINDINGS', 'count', 9, 'Findings that exist now'),
 ];
-const ORDER = ['name', 'cpu', 'change', 'findings', 'outliers', 'weekEarlier', 'service', 'version', 'type', 'jvms', 'hours',
-  'cost', 'kind', 'pid'];
+const ORDER = ['name', 'cpu', 'change', 'findings', 'outliers', 'weekEarlier', 'service', 'version', 'type', 'jvms',
+  'hours', 'cost', 'kind', 'pid'];
 for (const spec of FLEET_COLUMNS) spec.rank = ORDER.indexOf(spec.id);
 
-/** Returns the columns of a dimension. @param {string} by @param {boolean} alone of one service @param {boolean} priced */
+/**
+ * Returns the columns of a dimension.
+ * @param {string} by @param {boolean} alone of one service @param {boolean} priced
+ */
 export function columnsOf(by, alone, priced) {
   return FLEET_COLUMNS.filter(({id}) => {
     if (id === 'cost') return priced;
@@ -62,8 +65,10 @@ export function displayName(by, {name, labels}) {
   return name || (by === 'version' ? '(no version)' : '(no name)');
 }
 
-/** Returns the name of a line of the chart, which must differ from the others. @param {string} by
- * @param {{name: string, labels: import('./types.js').Labels}} row */
+/**
+ * Returns the name of a line of the chart, which must differ from the others.
+ * @param {string} by @param {{name: string, labels: import('./types.js').Labels}} row
+ */
 export function lineName(by, row) {
   const {labels} = row;
   return by === 'version' && labels.service ? `${labels.service} ${displayName(by, row)}` : displayName(by, row);
@@ -74,8 +79,11 @@ export function changeOf(now, before) {
   return isKnown(now) && Number(before) > 0 ? (Number(now) - Number(before)) / Number(before) * 100 : null;
 }
 
-/** Returns the address of a JVM on the page of its host, or undefined if there is none.
- * @param {string|null} url @param {import('./types.js').Labels} labels @param {Partial<import('./state.js').State>} [changes] */
+/**
+ * Returns the address of a JVM on the page of its host, or undefined if there is none.
+ * @param {string|null} url @param {import('./types.js').Labels} labels
+ * @param {Partial<import('./state.js').State>} [changes]
+ */
 export function hostAddress(url, labels, changes = {}) {
   // The server has checked it.
   if (!url || !/^https?:\/\//.test(url)) return undefined;
@@ -101,11 +109,11 @@ function hrefOf(by, {name, labels, url}) {
 /** Returns a row for the table. @param {string} by @param {UsageRow} row @param {number|null} price */
 export function tableRow(by, row, price) {
   const {labels} = row, name = displayName(by, row), pool = lineName(by, row);
+  const kind = labels.taskclock_pool_kind || '', type = labels.taskclock_account_type || '';
   return {
-    ...row, key: JSON.stringify([row.name, labels.service, labels.instance, labels.taskclock_pool_kind, labels.taskclock_account_type]),
-    name, pool, tid: 0, user: null, system: null, service: labels.service, version: labels.service_version, pid: labels.pid,
-    kind: labels.taskclock_pool_kind || '', type: labels.taskclock_account_type || '',
-    change: changeOf(row.cpu, row.weekEarlier), cost: isKnown(row.hours) && price !== null ? Number(row.hours) * price : null,
-    href: hrefOf(by, row),
+    ...row, key: JSON.stringify([row.name, labels.service, labels.instance, kind, type]), name, pool, kind, type,
+    tid: 0, user: null, system: null, service: labels.service, version: labels.service_version, pid: labels.pid,
+    change: changeOf(row.cpu, row.weekEarlier), href: hrefOf(by, row),
+    cost: isKnown(row.hours) && price !== null ? Number(row.hours) * price : null,
   };
 }

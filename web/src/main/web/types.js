@@ -6,7 +6,8 @@
  * @typedef {{kind: string, text: string, advice?: string, meaning?: string, evidence?: string[], since?: number|null, tid?: number,
  *   thread?: string|null, pool?: string|null, threads?: string|null, needsDumps?: boolean}} Finding
  * @typedef {{version: string, host: string, processors: number, actions: boolean, profiles: boolean, now: number, started?: number,
- *   user?: string|null, webhooks?: string|null, columns: import('./columns.js').ColumnSpec[], fleet?: {url: string, price: number|null, problem: string|null},
+ *   user?: string|null, webhooks?: string|null, columns: import('./columns.js').ColumnSpec[],
+ *   fleet?: {url: string, price: number|null, problem: string|null},
  *   history?: {since: number|null, bytes: number, problem: string|null, resolutions?: number[]}|null}} Info
  * @typedef {{id: string, pid: number, service: string|null, command: string, containerId: string|null, podUid: string|null,
  *   kubernetes?: {namespace: string|null, pod: string, container: string|null, owner: string|null}|null,

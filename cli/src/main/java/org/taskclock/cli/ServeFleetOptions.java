@@ -22,7 +22,9 @@ final class ServeFleetOptions {
             "--service",
             "--match",
             "--max-pools",
-            "--no-attach");
+            "--no-attach",
+            "--history-upload",
+            "--kubernetes-node");
 
     private static final List<String> ONLY_OF_FLEETS = List.of("--fleet-config", "--host-url", "--price");
 

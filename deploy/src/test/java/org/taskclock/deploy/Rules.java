@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.taskclock.metrics.Metric;
+import org.taskclock.monitor.fleet.JvmLabels;
 import org.yaml.snakeyaml.Yaml;
 
 /** The Prometheus rules, and the names that they and the dashboards may use. */
@@ -54,6 +55,10 @@ final class Rules {
             labels.put(PrometheusName.of(metric), Set.copyOf(PrometheusName.labels(metric)));
             all.addAll(PrometheusName.labels(metric));
         }
+        Set<String> info = new HashSet<>(PrometheusName.IDENTITY);
+        info.addAll(JvmLabels.INFO_NAMES);
+        labels.put("taskclock_jvm_info", info);
+        all.addAll(info);
         for (Map<String, Object> rule : with("record")) labels.put((String) rule.get("record"), all);
         labels.put("up", Set.of("job", "instance"));
         Set<String> alert = new HashSet<>(all);

@@ -6,6 +6,7 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
+import org.eclipse.jetty.server.Request;
 import org.taskclock.web.fleet.FleetApi;
 import org.taskclock.web.fleet.PrometheusOptions;
 import org.taskclock.web.http.AccessHandler;
@@ -45,7 +46,7 @@ public final class FleetServer implements AutoCloseable {
         logins.addTo(routes);
         routes.add("GET", "/api/", call -> call.send(200, Call.HTML, ApiDescription.page(ApiDescription.FLEET)));
         routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.fleetJson()));
-        routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
+        routes.add("GET", "/api/info", call -> call.json(json -> writeInfo(json, call.request)));
         fleet.addTo(routes);
     }
 
@@ -55,10 +56,11 @@ public final class FleetServer implements AutoCloseable {
         call.text(problem == null ? 200 : 503, text);
     }
 
-    private void writeInfo(JsonWriter json) throws IOException {
+    private void writeInfo(JsonWriter json, Request request) throws IOException {
         json.beginObject();
         json.name("version").value(options.exporter().version());
         json.name("host").value(fleet.url());
+        json.name("user").value(AccessHandler.loggedIn(request));
         json.name("now").value(options.clock().millis());
         fleet.writeInfo(json.name("fleet"));
         json.endObject();
