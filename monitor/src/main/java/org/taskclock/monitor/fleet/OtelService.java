@@ -10,8 +10,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * What a program's own configuration of OpenTelemetry says of its service. As in OpenTelemetry's SDK for Java, system
- * properties precede environment variables, and OTEL_SERVICE_NAME precedes the name in OTEL_RESOURCE_ATTRIBUTES. Missing
- * values are empty.
+ * properties precede environment variables, and OTEL_SERVICE_NAME precedes the name in OTEL_RESOURCE_ATTRIBUTES.
+ * Missing values are empty.
  */
 record OtelService(String name, String version) {
     private static final String NAME = "otel.service.name";
