@@ -28,6 +28,9 @@ public final class RecordedFleet {
     private static final int JVMS_PER_FINDING = 50;
     private static final int WHOLE_SERVICES = 3;
 
+    /** How often means of hours are recorded. */
+    private static final int HOURLY_STEP = 300;
+
     private final SplittableRandom random = new SplittableRandom(1);
     private final PrintStream out =
             new PrintStream(new BufferedOutputStream(System.out, 1 << 20), false, StandardCharsets.UTF_8);
@@ -74,6 +77,13 @@ public final class RecordedFleet {
                             "account:taskclock_account_cpu_time_seconds:rate5m",
                             "job=\"taskclock\"," + account(account, service));
             }
+        }
+        if (history) {
+            rate("fleet:taskclock_process_cpu_time_seconds:rate5m", "job=\"taskclock\"");
+            rate("fleet:taskclock_thread_cpu_time_seconds:rate5m", "job=\"taskclock\"");
+            rate(
+                    "account_type:taskclock_account_cpu_time_seconds:rate5m",
+                    "job=\"taskclock\",taskclock_account_type=\"tenant\"");
         }
         for (int host = 0; history && host < jvms / JVMS_PER_HOST; host++) {
             String labels = "job=\"taskclock\",instance=\"" + instance(host) + "\"";
@@ -134,6 +144,11 @@ public final class RecordedFleet {
 
     private void rate(String name, String labels, long first) {
         double mean = random.nextDouble() * 2;
+        if (name.matches("(service|service_version|instance|pool|account):[a-z_]*:rate5m")) {
+            String hourly = name.replace("rate5m", "rate1h");
+            for (long time = first; time <= to; time += HOURLY_STEP)
+                sample(hourly, labels, time, mean + random.nextDouble());
+        }
         for (long time = first; time <= to; time += step) sample(name, labels, time, mean + random.nextDouble());
     }
 

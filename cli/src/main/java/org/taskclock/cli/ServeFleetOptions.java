@@ -24,6 +24,9 @@ final class ServeFleetOptions {
             "--max-pools",
             "--no-attach",
             "--history-upload",
+            "--webhook",
+            "--push",
+            "--otlp-endpoint",
             "--kubernetes-node");
 
     private static final List<String> ONLY_OF_FLEETS = List.of("--fleet-config", "--host-url", "--price");

@@ -104,8 +104,12 @@ class FleetPrometheusTest {
                     600,
                     1_700_000_000.25);
         }
+        add("fleet:" + CPU, Map.of(), HOUR, 10);
+        add("fleet:taskclock_thread_cpu_time_seconds:rate5m", Map.of(), HOUR, 10);
+        Map<String, String> type = Map.of("taskclock_account_type", "tenant");
+        add("account_type:taskclock_account_cpu_time_seconds:rate5m", type, HOUR, 10);
         for (int i = 0; i < 3; i++) {
-            add("instance:" + CPU, Map.of("instance", "node" + i + ":10077"), HOUR, 4 - i);
+            add("instance:" + CPU, Map.of("instance", "node" + i + ":10077"), HOUR, i == 0 ? 4 : 3);
             add("instance:taskclock_jvms:count", Map.of("instance", "node" + i + ":10077"), HOUR, 2);
         }
         add(
@@ -147,10 +151,8 @@ class FleetPrometheusTest {
                         .as(query)
                         .isEqualTo(row.getAsJsonObject().get("cpu").getAsDouble() / 2);
             }
-            boolean isOfFleetOnly = by.equals("host") && service.isEmpty();
-            assertThat(sum).as(query).isEqualTo(isOfFleetOnly ? 900 : cores * 100);
-            if (!by.equals("version") && !isOfFleetOnly)
-                assertThat(hours).as(query).isBetween(cores * 0.9, cores * 1.1);
+            assertThat(sum).as(query).isEqualTo(cores * 100);
+            if (!by.equals("version")) assertThat(hours).as(query).isBetween(cores * 0.9, cores * 1.1);
             JsonObject series = get("api/fleet/series" + query);
             double drawn = last(series.getAsJsonArray("others"));
             for (JsonElement line : series.getAsJsonArray("lines"))

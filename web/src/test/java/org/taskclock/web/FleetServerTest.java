@@ -44,6 +44,8 @@ import org.taskclock.web.http.WebException;
 
 class FleetServerTest {
     private static final String CPU = "(service:taskclock_process_cpu_time_seconds:rate5m";
+    private static final String TOTAL = "sum(fleet:taskclock_process_cpu_time_seconds:rate5m";
+    private static final String HOURS = "(service:taskclock_process_cpu_time_seconds:rate1h[86400s:3600s]";
     private static final String OF_SERVICE = "(jvm:taskclock_process_cpu_time_seconds:rate5m{service=\"orders\"}";
     private static final String HOSTILE = "a\"} or <img src=x onerror=alert(1)>\n\\";
 
@@ -97,17 +99,16 @@ class FleetServerTest {
         prometheus.add("topk(1000, sum by (service) " + CPU + "))", Map.of("service", "orders"), 40);
         prometheus.add("topk(1000, sum by (service) " + CPU + "))", Map.of("service", HOSTILE), 2);
         prometheus.add("topk(1000, sum by (service) " + CPU + " offset 1w", Map.of("service", "orders"), 20);
-        prometheus.add("topk(1000, sum by (service) (sum_over_time" + CPU, Map.of("service", "orders"), 2_880);
+        prometheus.add("topk(1000, sum by (service) (sum_over_time" + HOURS, Map.of("service", "orders"), 240);
         prometheus.add("outliers:count", Map.of("service", "orders"), 3);
         prometheus.add("count by (service) (jvm_finding:", Map.of("service", HOSTILE), 7);
-        prometheus.add("sum" + CPU + ")", Map.of(), 42);
+        prometheus.add(TOTAL + ")", Map.of(), 42);
         try (FleetServer server = server(null)) {
             JsonObject usage = json(server, "/api/fleet/usage");
             assertThat(usage.getAsJsonObject("total").get("cpu").getAsDouble()).isEqualTo(4_200);
             JsonArray rows = usage.getAsJsonArray("rows");
             assertThat(number(rows, 0, "cpu")).isEqualTo(4_000);
             assertThat(number(rows, 0, "weekEarlier")).isEqualTo(2_000);
-            // 2,880 samples of one core that are 5 minutes apart.
             assertThat(number(rows, 0, "hours")).isEqualTo(240);
             assertThat(number(rows, 0, "outliers")).isEqualTo(3);
             assertThat(rows.get(1).getAsJsonObject().get("name").getAsString()).isEqualTo(HOSTILE);
@@ -194,8 +195,8 @@ class FleetServerTest {
             prometheus.add("topk(1000, sum by (service) (sum_over_time" + CPU, labels, 100 - i);
             if (i < 9) prometheus.add("sum by (service) " + CPU + "{service=~", labels, 1);
         }
-        prometheus.add("sum" + CPU + ")", Map.of(), 12);
-        prometheus.add("sum" + CPU + " offset 1w)", Map.of(), 6);
+        prometheus.add(TOTAL + ")", Map.of(), 12);
+        prometheus.add(TOTAL + " offset 1w)", Map.of(), 6);
         try (FleetServer server = server(null)) {
             JsonObject series = json(server, "/api/fleet/series?from=1700000000000&to=1700003600000");
             assertThat(series.getAsJsonArray("lines")).hasSize(9);
@@ -359,7 +360,7 @@ class FleetServerTest {
             assertThat(get(server, "/-/ready").body())
                     .contains("load taskclock.rules.yml and taskclock-fleet.rules.yml");
         }
-        prometheus.add("sum" + CPU + ")", Map.of(), 1);
+        prometheus.add(TOTAL + ")", Map.of(), 1);
         try (FleetServer server = server(null)) {
             assertThat(get(server, "/-/ready").body()).isEqualTo("TaskClock is ready.\n");
         }

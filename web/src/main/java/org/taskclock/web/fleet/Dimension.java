@@ -34,6 +34,9 @@ enum Dimension {
         static final String TYPE = "taskclock_account_type";
     }
 
+    /** In the names of rates. */
+    private static final String FIVE_MINUTES = ":rate5m";
+
     private final String ofFleet;
     private final String ofService;
 
@@ -69,6 +72,20 @@ enum Dimension {
     /** Returns the labels that tell two rows apart. The same version is another one in another service. */
     List<String> labels(boolean hasService) {
         return this == VERSION && !hasService ? List.of(labels.get(0), "service") : labels;
+    }
+
+    /** Returns the recorded sum of the fleet. */
+    String fleetSum() {
+        return switch (this) {
+            case POOL -> "fleet:" + Names.THREADS;
+            case ACCOUNT -> "account_type:" + Names.ACCOUNTS;
+            default -> "fleet:" + Names.CPU;
+        };
+    }
+
+    /** Returns the recorded mean of an hour in the fleet. */
+    String hourly() {
+        return ofFleet.replace(FIVE_MINUTES, ":rate1h");
     }
 
     /** Returns the recorded metric, without labels. */

@@ -137,7 +137,7 @@ public final class FleetApi implements AutoCloseable {
         UsageRows rows = new UsageRows(queries, hostUrl);
         rows.add(answers.get(0), (row, value) -> row.cpu = value);
         rows.add(answers.get(1), (row, value) -> row.weekEarlier = value);
-        rows.add(answers.get(2), (row, value) -> row.hours = value * range.hoursPerSample());
+        rows.add(answers.get(2), (row, value) -> row.hours = value * queries.hoursPerSample(range));
         rows.add(answers.get(3), (row, value) -> row.jvms = value);
         rows.describe(answers.get(4), (row, value) -> row.outliers = value);
         rows.describe(answers.get(5), (row, value) -> row.findings = value);
@@ -203,7 +203,17 @@ public final class FleetApi implements AutoCloseable {
         FleetRange range = FleetRange.of(call, clock);
         FleetVersions versions;
         if (queries.service() == null) {
-            versions = FleetVersions.firstSeen(PrometheusApi.await(at(range.to(), queries.firstSeen(range))));
+            Answer found = PrometheusApi.await(at(range.to(), queries.newVersions(range)));
+            List<String> services = found.series().stream()
+                    .map(series -> series.label("service"))
+                    .toList();
+            List<String> names = found.series().stream()
+                    .map(series -> series.label(FleetQueries.VERSION))
+                    .toList();
+            CompletableFuture<Answer> jvms = services.isEmpty()
+                    ? CompletableFuture.completedFuture(Answer.NONE)
+                    : prometheus.range(range.from(), range.to(), range.step(), queries.jvmsOf(services, names));
+            versions = FleetVersions.firstSeen(found, PrometheusApi.await(jvms));
         } else {
             CompletableFuture<Answer> cpu =
                     prometheus.range(range.from(), range.to(), range.step(), queries.versionCpu());

@@ -17,6 +17,7 @@ record FleetQueries(Dimension dimension, String service) {
     static final int MAX_ROWS = 1_000;
 
     static final int MAX_FINDINGS = 200;
+    static final int MAX_VERSIONS = 50;
     static final String VERSION = Dimension.VERSION.labels.get(0);
 
     private static final String WEEK_EARLIER = " offset 1w";
@@ -65,9 +66,19 @@ record FleetQueries(Dimension dimension, String service) {
         return largest(MAX_ROWS, byLabels(metric() + WEEK_EARLIER));
     }
 
-    /** Processors at each sample of the range, added. */
+    /** Processors at each sample of the range, added. All rows of a fleet have too many samples of five minutes. */
     String rowsInRange(FleetRange range) {
-        return largest(MAX_ROWS, byLabels("sum_over_time(" + metric() + range.subquery() + ")"));
+        String samples = isHourly(range) ? dimension.hourly() + range.hourlySubquery() : metric() + range.subquery();
+        return largest(MAX_ROWS, byLabels("sum_over_time(" + samples + ")"));
+    }
+
+    private boolean isHourly(FleetRange range) {
+        return service == null && range.isLong();
+    }
+
+    /** Returns what a value of {@link #rowsInRange} is multiplied by to give hours. */
+    double hoursPerSample(FleetRange range) {
+        return isHourly(range) ? range.hoursPerHourlySample() : range.hoursPerSample();
     }
 
     /** Returns null if the numbers of JVMs are not recorded. */
@@ -95,7 +106,7 @@ record FleetQueries(Dimension dimension, String service) {
     }
 
     private String serviceCpu() {
-        return Dimension.SERVICE.metric(true) + selector();
+        return service == null ? Dimension.SERVICE.fleetSum() : Dimension.SERVICE.metric(true) + selector();
     }
 
     String total() {
@@ -124,10 +135,11 @@ record FleetQueries(Dimension dimension, String service) {
 
     /** All rows over time, or all accounts of a type. */
     String sum(String accountType, boolean weekEarlier) {
-        String selected = accountType == null
-                ? metric()
-                : dimension.metric(service != null)
-                        + selector(Map.of(Dimension.ACCOUNT.labels.get(1), "=" + PromQl.string(accountType)));
+        String sum = service == null ? dimension.fleetSum() : dimension.metric(true);
+        String selected = sum
+                + (accountType == null
+                        ? selector()
+                        : selector(Map.of(Dimension.ACCOUNT.labels.get(1), "=" + PromQl.string(accountType))));
         return "sum(" + selected + (weekEarlier ? WEEK_EARLIER : "") + ")";
     }
 
@@ -140,10 +152,19 @@ record FleetQueries(Dimension dimension, String service) {
         return largest(MAX_FINDINGS, "last_over_time(" + FINDINGS + selector() + range.selector() + ")");
     }
 
-    /** When each version was first seen in the range, in seconds. */
-    String firstSeen(FleetRange range) {
-        return "min by (service, " + VERSION + ") (min_over_time(timestamp(" + Dimension.VERSION.jvms + selector() + ")"
-                + range.subquery() + "))";
+    /** Versions that run now but did not at the beginning of the range, of services that did. */
+    String newVersions(FleetRange range) {
+        String before = Dimension.VERSION.jvms + selector() + range.offset();
+        return largest(
+                MAX_VERSIONS,
+                "sum by (service, " + VERSION + ") (" + Dimension.VERSION.jvms + selector() + " unless " + before
+                        + " and on (service) " + before + ")");
+    }
+
+    /** The number of JVMs of some versions over time. Returns also those that share a name. */
+    String jvmsOf(Collection<String> services, Collection<String> versions) {
+        return "sum by (service, " + VERSION + ") (" + Dimension.VERSION.jvms + "{service=~" + PromQl.anyOf(services)
+                + "," + VERSION + "=~" + PromQl.anyOf(versions) + "})";
     }
 
     String versionCpu() {

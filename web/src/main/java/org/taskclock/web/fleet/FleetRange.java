@@ -20,6 +20,8 @@ record FleetRange(Instant from, Instant to, Duration step) {
     /** The window of the recorded rates. Steps of this length together contain all CPU time. */
     private static final Duration WINDOW = Duration.ofMinutes(5);
 
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final int HOURS = 24;
     private static final int STEPS = 300;
     private static final Duration MAX = Duration.ofDays(92);
 
@@ -73,6 +75,26 @@ record FleetRange(Instant from, Instant to, Duration step) {
         return Duration.between(from, to);
     }
 
+    /** Whether sums read the recorded means of hours, so that they read no more than a day of them has. */
+    boolean isLong() {
+        return length().compareTo(HOUR) > 0;
+    }
+
+    /** Returns the range as a subquery of means of hours. */
+    String hourlySubquery() {
+        return "[" + length().toSeconds() + "s:" + hourlySampling().toSeconds() + "s]";
+    }
+
+    private Duration hourlySampling() {
+        Duration day = length().dividedBy(HOURS);
+        return day.compareTo(HOUR) < 0 ? HOUR : day;
+    }
+
+    /** Returns what a sum over {@link #hourlySubquery}, in processors, is multiplied by to give hours. */
+    double hoursPerHourlySample() {
+        return hourlySampling().toSeconds() / 3600.0;
+    }
+
     /** Returns the distance of the samples of a sum over the range. */
     private Duration sampling() {
         return step.compareTo(WINDOW) < 0 && length().compareTo(WINDOW) > 0 ? WINDOW : step;
@@ -81,6 +103,11 @@ record FleetRange(Instant from, Instant to, Duration step) {
     /** Returns the range as a subquery. */
     String subquery() {
         return "[" + length().toSeconds() + "s:" + sampling().toSeconds() + "s]";
+    }
+
+    /** Returns the time from now to the beginning. */
+    String offset() {
+        return " offset " + length().toSeconds() + "s";
     }
 
     String selector() {

@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The versions of services in a range, the latest first. */
 final class FleetVersions {
@@ -49,19 +51,17 @@ final class FleetVersions {
         this.answers = answers;
     }
 
-    /** Returns the versions of all services that are not the first of their service. */
-    static FleetVersions firstSeen(Answer answer) {
-        Map<String, Double> earliest = new HashMap<>();
-        for (Answer.Series series : answer.series()) earliest.merge(series.label("service"), series.value(), Math::min);
-        List<Version> found = new ArrayList<>();
-        for (Answer.Series series : answer.series()) {
-            String service = series.label("service");
-            if (series.value() <= earliest.get(service)) continue;
-            long first = Math.round(series.value() * 1_000);
-            found.add(new Version(
-                    service,
+    /** Returns the new versions of all services, each when its JVMs were first seen. */
+    static FleetVersions firstSeen(Answer found, Answer jvms) {
+        Set<List<String>> isNew = new HashSet<>();
+        for (Answer.Series series : found.series()) isNew.add(key(series));
+        List<Version> versions = new ArrayList<>();
+        for (Answer.Series series : jvms.series()) {
+            if (!isNew.contains(key(series))) continue;
+            versions.add(new Version(
+                    series.label("service"),
                     series.label(FleetQueries.VERSION),
-                    first,
+                    series.times()[0],
                     -1,
                     true,
                     Double.NaN,
@@ -69,7 +69,11 @@ final class FleetVersions {
                     Double.NaN,
                     Double.NaN));
         }
-        return new FleetVersions(found, List.of(answer));
+        return new FleetVersions(versions, List.of(found, jvms));
+    }
+
+    private static List<String> key(Answer.Series series) {
+        return List.of(series.label("service"), series.label(FleetQueries.VERSION));
     }
 
     /** Compares the versions of a service by its CPU use and JVMs over time. */

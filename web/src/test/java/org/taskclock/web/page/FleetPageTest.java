@@ -31,6 +31,7 @@ import org.taskclock.web.metrics.ExporterOptions;
 @Tag("slow17")
 class FleetPageTest {
     private static final String CPU = "taskclock_process_cpu_time_seconds:rate5m";
+    private static final String HOURS = "taskclock_process_cpu_time_seconds:rate1h";
     private static final String HOSTILE = "<img src=x onerror=alert(1)>\"'\n}";
 
     @TempDir
@@ -85,7 +86,7 @@ class FleetPageTest {
             Map<String, String> labels = Map.of("service", service);
             double cpu = service.equals("orders") ? 12 : 3;
             prometheus.add("topk(1000, sum by (service) (service:" + CPU + "))", labels, cpu);
-            prometheus.add("topk(1000, sum by (service) (sum_over_time(service:" + CPU, labels, cpu * 288);
+            prometheus.add("topk(1000, sum by (service) (sum_over_time(service:" + HOURS, labels, cpu * 24);
             prometheus.add("sum by (service) (service:" + CPU + "{", labels, cpu);
         }
         prometheus.add("topk(1000, sum by (service) (service:" + CPU + " offset", Map.of("service", "orders"), 6);
@@ -133,7 +134,7 @@ class FleetPageTest {
         prometheus.add("sum(service:" + CPU + "{service=\"orders\"})", Map.of(), 12);
         prometheus.add("sum(sum_over_time(", Map.of(), 15 * 288);
         prometheus.add("offset 1w)", Map.of(), 10);
-        prometheus.add("sum(service:" + CPU + ")", Map.of(), 15);
+        prometheus.add("sum(fleet:" + CPU + ")", Map.of(), 15);
     }
 
     @Test
