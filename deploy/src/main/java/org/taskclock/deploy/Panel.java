@@ -13,6 +13,7 @@ final class Panel {
 
     static final String SHARE = "percentunit";
     static final String PER_SECOND = "cps";
+    static final String TIME = "dateTimeAsIso";
     static final String SECONDS = "s";
     static final String TIME = "dateTimeAsIso";
     static final String COUNT = "short";
