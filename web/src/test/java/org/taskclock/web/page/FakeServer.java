@@ -154,6 +154,18 @@ final class FakeServer {
     /** Opens the page of a server with this host name and these JVMs, whose history is empty. */
     static Page open(
             String url, Page page, String address, String problem, String host, List<Map<String, Object>> jvms) {
+        return open(url, page, address, problem, host, jvms, () -> {});
+    }
+
+    /** Opens the page, after other answers have been added. */
+    static Page open(
+            String url,
+            Page page,
+            String address,
+            String problem,
+            String host,
+            List<Map<String, Object>> jvms,
+            Runnable answers) {
         page.addInitScript(STREAMS);
         answer(page, "/api/jvms", jvms(jvms));
         answer(page, "/pools", range(NOW, 0, "pools", 0));
@@ -164,6 +176,7 @@ final class FakeServer {
         Map<String, Object> info = new HashMap<>(GSON.fromJson(served, new TypeToken<Map<String, Object>>() {}));
         info.putAll(Map.of("host", host, "actions", false, "now", NOW, "history", history));
         answer(page, "/api/info", info);
+        answers.run();
         page.navigate(url + address);
         page.waitForFunction("() => window.streams?.length > 0");
         return page;

@@ -50,9 +50,10 @@ class ViewsPageTest {
 
     private static Page jvm(String parameters, int width, ColorScheme scheme) {
         Page page = BROWSER.chromium().page(width, 900, scheme);
-        FakeServer.open(BROWSER.server().url(), page, "#/jvm/2-1", null, "host", jvms("orders"));
-        FakeServer.answer(page, "/pools", FakeServer.range(NOW - 300_000, 300, "pools", 4));
-        FakeServer.answer(page, "/threads", FakeServer.range(NOW - 300_000, 300, "threads", 8));
+        FakeServer.open(BROWSER.server().url(), page, "#/jvm/2-1", null, "host", jvms("orders"), () -> {
+            FakeServer.answer(page, "/pools", FakeServer.range(NOW - 300_000, 300, "pools", 4));
+            FakeServer.answer(page, "/threads", FakeServer.range(NOW - 300_000, 300, "threads", 8));
+        });
         if (!parameters.isEmpty()) page.evaluate("hash => location.hash = hash", "#/jvm/2-1" + parameters);
         List<Map<String, Object>> threads = new ArrayList<>();
         for (int i = 0; i < 30; i++)
