@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.web;
 
-import com.google.gson.JsonElement;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
@@ -10,16 +9,12 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.eclipse.jetty.http.HttpCookie;
-import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
-import org.eclipse.jetty.server.Response;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.profile.EvidenceTaker;
 import org.taskclock.web.http.Access;
 import org.taskclock.web.http.AccessHandler;
-import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
 import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.ExternalUrl;
@@ -170,8 +165,7 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", AccessHandler.HEALTHY, call -> call.text(200, "TaskClock is healthy.\n"));
         routes.add("GET", "/-/ready", this::sendReadiness);
         routes.add("GET", "/metrics", metrics);
-        routes.add("GET", AccessHandler.LOGIN, call -> call.json(this::writeLogins));
-        routes.add("POST", AccessHandler.LOGIN, this::login);
+        new TokenLogin(token, external, login).addRoutes(routes);
         Login.addRoutes(routes, login);
         routes.add("GET", "/api/", call -> call.send(200, Call.HTML, ApiDescription.page()));
         routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.json()));
@@ -234,14 +228,6 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("POST", "/api/marks", marks::add);
     }
 
-    /** Writes how a client can log in. */
-    private void writeLogins(JsonWriter json) throws IOException {
-        json.beginObject();
-        json.name("token").value(token != null);
-        json.name("provider").value(login == null ? null : login.provider());
-        json.endObject();
-    }
-
     private void writeInfo(JsonWriter json, Request request) throws IOException {
         json.beginObject();
         json.name("version").value(options.exporter().version());
@@ -256,24 +242,6 @@ public final class TaskClockServer implements AutoCloseable {
         history.writeStatus(json.name("history"));
         IntervalJson.writeColumns(json.name("columns"));
         json.endObject();
-    }
-
-    /** Gives a browser that knows the token a cookie. */
-    private void login(Call call) throws ApiException, IOException {
-        JsonElement sent = call.body().get("token");
-        if (token == null) throw ApiException.badRequest("no token is needed");
-        if (sent == null || !sent.isJsonPrimitive() || !token.matches(sent.getAsString()))
-            throw new ApiException(401, "wrong token");
-        boolean isExternal =
-                external != null && external.isOrigin(call.request.getHeaders().get(HttpHeader.ORIGIN));
-        HttpCookie cookie = HttpCookie.build(AccessHandler.COOKIE, token.cookie())
-                .path(isExternal ? external.prefix() + "/" : "/")
-                .httpOnly(true)
-                .secure(isExternal ? external.isSecure() : call.request.isSecure())
-                .sameSite(HttpCookie.SameSite.STRICT)
-                .build();
-        Response.addCookie(call.response, cookie);
-        call.json(json -> json.beginObject().endObject());
     }
 
     /** Returns the routes of the API, as in {@link Routes#templates}. */
