@@ -30,7 +30,8 @@ final class WebhookOptions {
     List<WebhookTarget> targets(Consumer<String> log) throws WebException {
         List<WebhookTarget> targets = new ArrayList<>();
         for (String webhook : webhooks) targets.add(WebhookTarget.parse("--webhook", webhook));
-        String listed = file == null ? "" : SecretFile.read(FILE, file, "write a URL to it", log);
+        String listed = file == null ? "" : SecretFile.read(FILE, file, "write a URL to it");
+        if (file != null) SecretFile.warn(FILE, file, log);
         for (String line : listed.lines().toList()) {
             boolean isTarget = !line.isBlank() && !line.startsWith("#");
             if (isTarget) targets.add(WebhookTarget.parse(FILE + " " + file, line.strip()));

@@ -15,7 +15,6 @@ final class Panel {
     static final String PER_SECOND = "cps";
     static final String TIME = "dateTimeAsIso";
     static final String SECONDS = "s";
-    static final String TIME = "dateTimeAsIso";
     static final String COUNT = "short";
 
     private final JsonObject json = new JsonObject();

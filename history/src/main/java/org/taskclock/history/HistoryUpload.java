@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.DateTimeException;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Uploads each day of a history to an object storage, once it is over. */
@@ -45,11 +46,27 @@ public final class HistoryUpload {
         if (days.isEmpty()) return 0;
         try (ObjectStore store = ObjectStore.open(url)) {
             for (LocalDate day : days) {
-                queries.export(day, store::put);
+                upload(queries, day, store);
                 write(day);
             }
         }
         return days.size();
+    }
+
+    /** Exports first, because a slow upload would keep the space of deleted rows in use. */
+    private static void upload(HistoryQueries queries, LocalDate day, ObjectStore store) throws IOException {
+        Path exported = Files.createTempDirectory("taskclock-upload"); // only its owner may read it
+        List<String> names = new ArrayList<>();
+        try {
+            queries.export(day, (name, content) -> {
+                names.add(name);
+                Files.copy(content, exported.resolve(Integer.toString(names.size())));
+            });
+            for (int i = 0; i < names.size(); i++) store.put(names.get(i), exported.resolve(Integer.toString(i + 1)));
+        } finally {
+            for (int i = 1; i <= names.size(); i++) Files.deleteIfExists(exported.resolve(Integer.toString(i)));
+            Files.deleteIfExists(exported);
+        }
     }
 
     private LocalDate last() throws IOException {

@@ -18,6 +18,9 @@ import org.taskclock.web.http.WebException;
 final class HistoryUploader implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofMinutes(10);
 
+    /** Until then, the history is open. */
+    private static final Duration FIRST = Duration.ofMinutes(1);
+
     /** After this time, all rows of a day have been written. */
     private static final Duration SETTLING = Duration.ofMinutes(5);
 
@@ -50,6 +53,7 @@ final class HistoryUploader implements AutoCloseable {
 
     private void run() {
         try {
+            Thread.sleep(FIRST.toMillis());
             while (true) {
                 attempt();
                 Thread.sleep(PAUSE.toMillis());

@@ -26,6 +26,7 @@ public final class Login {
     public static final String CALLBACK = "/api/login/callback";
     public static final String LOGOUT = "/api/logout";
 
+    private static final String SECRET_FILE = "--oidc-client-secret-file";
     private static final String SESSION_COOKIE = "taskclock-session";
 
     /** Ties the response of the provider to the browser that began the login. */
@@ -73,14 +74,16 @@ public final class Login {
         this.clock = clock;
         this.audit = audit;
         this.log = log;
-        Path file = options.secretFile();
-        String secret = file == null
-                ? null
-                : SecretFile.read("--oidc-client-secret-file", file, "write the client's secret to it", log);
-        if (secret != null && secret.isEmpty())
-            throw new WebException("--oidc-client-secret-file " + file + ": is empty");
-        provider = new OidcProvider(options, secret);
+        provider = new OidcProvider(options, secret(options.secretFile(), log));
         sessions = new LoginSessions(clock);
+    }
+
+    private static String secret(Path file, Consumer<String> log) throws WebException {
+        if (file == null) return null;
+        String secret = SecretFile.read(SECRET_FILE, file, "write the client's secret to it");
+        if (secret.isEmpty()) throw new WebException(SECRET_FILE + " " + file + ": is empty");
+        SecretFile.warn(SECRET_FILE, file, log);
+        return secret;
     }
 
     /** Adds the requests of a login, which may be null. */

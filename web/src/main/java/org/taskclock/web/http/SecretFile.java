@@ -9,7 +9,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Reads files with secrets, and warns if other users can read them, too. */
+/** Files with secrets, which other users should not be able to read. */
 public final class SecretFile {
     private static final Set<PosixFilePermission> FOR_OTHERS = Set.of(
             PosixFilePermission.GROUP_READ,
@@ -25,21 +25,23 @@ public final class SecretFile {
      * @param option the option that names the file, for messages
      * @param remedy what to do if the file does not exist
      */
-    public static String read(String option, Path file, String remedy, Consumer<String> log) throws WebException {
+    public static String read(String option, Path file, String remedy) throws WebException {
         String name = option + " " + file + ": ";
-        String text;
         try {
-            text = Files.readString(file).strip();
+            return Files.readString(file).strip();
         } catch (IOException e) {
             String reason = WebConfig.describe(e);
             throw new WebException(name + (Files.exists(file) ? "cannot be read: " + reason : reason + ": " + remedy));
         }
+    }
+
+    /** Warns if other users can read a file. */
+    public static void warn(String option, Path file, Consumer<String> log) {
         try {
             if (Files.getPosixFilePermissions(file).stream().anyMatch(FOR_OTHERS::contains))
-                log.accept(name + "other users can read it: run chmod 600 " + file);
+                log.accept(option + " " + file + ": other users can read it: run chmod 600 " + file);
         } catch (IOException | UnsupportedOperationException e) {
             // The file system has no permissions.
         }
-        return text;
     }
 }

@@ -35,10 +35,11 @@ public final class Token {
     /** Reads the first line of a file. */
     public static Token read(Path file, Consumer<String> log) throws WebException {
         String remedy = "create it with a random token, such as the output of openssl rand -hex 32";
-        String text = SecretFile.read("--token-file", file, remedy, log);
+        String text = SecretFile.read("--token-file", file, remedy);
         if (text.length() < MIN_LENGTH || text.contains("\n"))
             throw new WebException("--token-file " + file + ": must be one line of at least " + MIN_LENGTH
                     + " characters, such as the output of openssl rand -hex 32");
+        SecretFile.warn("--token-file", file, log);
         return new Token(text);
     }
 
