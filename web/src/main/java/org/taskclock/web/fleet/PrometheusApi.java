@@ -12,6 +12,7 @@ import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -248,8 +249,7 @@ final class PrometheusApi implements AutoCloseable {
         while (cause instanceof CompletionException && cause.getCause() != null) cause = cause.getCause();
         if (cause instanceof ApiException known) return known;
         if (cause instanceof TimeoutException
-                || cause instanceof HttpTimeoutException
-                        && !(cause instanceof java.net.http.HttpConnectTimeoutException))
+                || (cause instanceof HttpTimeoutException && !(cause instanceof HttpConnectTimeoutException)))
             return new ApiException(
                     GATEWAY_TIMEOUT,
                     url + ": no answer within " + timeout.toSeconds()
