@@ -152,5 +152,6 @@ jq -r '[.params.query, .stats.timings.evalTotalTime * 1000, (.stats.samples.tota
     $1 != query { flush(); query = $1 }
     { values[++n] = $2; samples = $3; for (i = n; i > 1 && values[i] < values[i - 1]; i--) {
         t = values[i]; values[i] = values[i - 1]; values[i - 1] = t } }
-    END { flush() }' | sort -rn | head -12 | cut -c1-200 | tee -a "$work/queries.txt"
+    END { flush() }' | sort -rn | cut -c1-200 >"$work/slowest"
+head -12 "$work/slowest" | tee -a "$work/queries.txt"
 cp "$work/queries.txt" "$out/queries.txt"

@@ -10,9 +10,9 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -248,8 +248,8 @@ final class PrometheusApi implements AutoCloseable {
         Throwable cause = failure;
         while (cause instanceof CompletionException && cause.getCause() != null) cause = cause.getCause();
         if (cause instanceof ApiException known) return known;
-        if (cause instanceof TimeoutException
-                || (cause instanceof HttpTimeoutException && !(cause instanceof HttpConnectTimeoutException)))
+        boolean isConnecting = cause instanceof HttpConnectTimeoutException;
+        if (cause instanceof TimeoutException || (cause instanceof HttpTimeoutException && !isConnecting))
             return new ApiException(
                     GATEWAY_TIMEOUT,
                     url + ": no answer within " + timeout.toSeconds()
