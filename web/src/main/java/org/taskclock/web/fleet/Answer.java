@@ -26,6 +26,7 @@ record Answer(List<Series> series, List<String> warnings, String error) {
     static final Answer NONE = new Answer(List.of(), List.of(), null);
 
     /** The samples of a series, one for an instant query. Times are in milliseconds since 1970. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared, and written by nobody
     record Series(Map<String, String> labels, long[] times, double[] values) {
         /** Returns a label; empty if it is absent, which is the same in Prometheus. */
         String label(String name) {

@@ -9,6 +9,7 @@ import java.util.stream.Collectors;
 import org.taskclock.web.http.ApiException;
 
 /** By what the CPU time of a fleet can be shown. */
+@SuppressWarnings("ImmutableEnumChecker") // lists by List.of
 enum Dimension {
     SERVICE("service:" + Names.CPU, "service:" + Names.CPU, "service:" + Names.JVMS, "service"),
     VERSION(

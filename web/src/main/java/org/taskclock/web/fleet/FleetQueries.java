@@ -83,7 +83,7 @@ record FleetQueries(Dimension dimension, String service) {
 
     /** Returns null if the numbers of JVMs are not recorded. */
     String jvms() {
-        if (dimension.jvms == null || dimension == Dimension.HOST && service != null) return null;
+        if (dimension.jvms == null || (dimension == Dimension.HOST && service != null)) return null;
         return largest(MAX_ROWS, byLabels(dimension.jvms + selector()));
     }
 
