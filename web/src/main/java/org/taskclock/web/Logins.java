@@ -100,8 +100,15 @@ final class Logins {
         call.json(json -> json.beginObject().endObject());
     }
 
-    /** Returns the address of the page for people, of a server with this address. */
-    String page(String url) {
-        return external == null ? url : external.origin() + external.prefix() + "/";
+    /**
+     * Returns the address of the page for people.
+     *
+     * @param url the address of the server, which may listen on all addresses
+     * @param host the name of this host
+     */
+    String page(String url, String host) {
+        return external == null
+                ? url.replaceFirst("//(0\\.0\\.0\\.0|\\[::]):", "//" + host + ":")
+                : external.origin() + external.prefix() + "/";
     }
 }

@@ -235,7 +235,7 @@ public final class TaskClockServer implements AutoCloseable {
 
     /** Returns the address of the page for people. */
     private String page() {
-        return logins.page(web.url());
+        return logins.page(web.url(), keys.host());
     }
 
     /** Stops serving, and writes the remaining history. */
