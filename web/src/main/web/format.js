@@ -22,8 +22,8 @@ export function percent(value) {
 export function cores(value) {
   if (!isKnown(value)) return '-';
   const number = Number(value) / 100;
-  return number.toLocaleString('en', number < 9.995 ? {minimumFractionDigits: 2, maximumFractionDigits: 2}
-    : {maximumFractionDigits: number < 999.5 ? 1 : 0});
+  const digits = number < 9.995 ? 2 : number < 999.5 ? 1 : 0;
+  return number.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
 }
 
 /** Formats a change in percent, with its sign. @param {number|null|undefined} value */

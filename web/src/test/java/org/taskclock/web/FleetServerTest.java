@@ -104,7 +104,7 @@ class FleetServerTest {
         prometheus.add("count by (service) (jvm_finding:", Map.of("service", HOSTILE), 7);
         prometheus.add(TOTAL + ")", Map.of(), 42);
         try (FleetServer server = server(null)) {
-            JsonObject usage = json(server, "/api/fleet/usage");
+            JsonObject usage = json(server, "/api/fleet/usage?from=1699920000000&to=1700006400000");
             assertThat(usage.getAsJsonObject("total").get("cpu").getAsDouble()).isEqualTo(4_200);
             JsonArray rows = usage.getAsJsonArray("rows");
             assertThat(number(rows, 0, "cpu")).isEqualTo(4_000);

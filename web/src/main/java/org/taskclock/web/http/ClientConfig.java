@@ -51,9 +51,11 @@ public final class ClientConfig {
 
     /** Reads a file. Paths in it are relative to its directory. */
     public static ClientConfig read(Path file) throws WebException {
-        ClientConfig config = WebConfig.read(file, ClientConfig::parse);
-        config.headers();
-        return config;
+        return WebConfig.read(file, (sections, directory) -> {
+            ClientConfig config = parse(sections, directory);
+            config.headers();
+            return config;
+        });
     }
 
     private static ClientConfig parse(Map<String, Object> sections, Path directory) throws WebException {
