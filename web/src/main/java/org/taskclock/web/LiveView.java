@@ -37,9 +37,6 @@ final class LiveView {
     /** How long to keep looking at a JVM without a browser, after the start and after the last finding. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    /** The maximum time, because others may need a look. */
-    private static final long MAX_LOOK_NANOS = TimeUnit.MINUTES.toNanos(5);
-
     /** The number of intervals that are explained. */
     private static final int EXPLAINED = 10;
 
@@ -61,6 +58,9 @@ final class LiveView {
 
     /** When there was last a reason to look at the JVM without a browser, as of System.nanoTime. */
     private long noticed = started;
+
+    /** Whether another JVM needs a look more than this one. */
+    private volatile boolean isReplaced;
 
     /**
      * An interval.
@@ -144,8 +144,22 @@ final class LiveView {
     }
 
     private boolean isWorthALook() {
-        long now = System.nanoTime();
-        return now - noticed < LOOK_NANOS && now - started < MAX_LOOK_NANOS;
+        return !isReplaced && System.nanoTime() - noticed < LOOK_NANOS;
+    }
+
+    /** Returns whether it could make way for another one: no browser shows it, and it has lasted. */
+    boolean isReplaceable() {
+        return channel.isEmpty() && System.nanoTime() - started >= LOOK_NANOS;
+    }
+
+    /** Ends it unless a browser shows it. */
+    void replace() {
+        isReplaced = true;
+    }
+
+    /** As of System.nanoTime. */
+    long started() {
+        return started;
     }
 
     private List<String> explain() {

@@ -24,7 +24,7 @@ final class LiveViews implements AutoCloseable {
     static final int MAX_VIEWS = 50;
 
     /** How many JVMs to look at, at the same time, without a browser. */
-    private static final int MAX_LOOKS = 2;
+    private static final int MAX_LOOKS = 3;
 
     /** A JVM that uses less CPU time is not looked at. */
     private static final double MIN_PROCESSORS = 0.05;
@@ -77,20 +77,29 @@ final class LiveViews implements AutoCloseable {
         return view;
     }
 
-    /** Looks at the busiest JVM that is not being watched and has not been for a while, if there is one. */
+    /**
+     * Looks at the busiest JVM that is not being watched and has not been for a while, if there is one. If there are
+     * too many, it makes the oldest look end.
+     */
     synchronized void look(List<Overview.KeyedSample> samples) {
         long now = System.nanoTime();
         rested.values().removeIf(end -> now - end > REST_NANOS);
-        long looks =
-                views.values().stream().filter(view -> view.channel.isEmpty()).count();
-        if (looks >= MAX_LOOKS || views.size() >= MAX_VIEWS) return;
-        samples.stream()
+        Overview.KeyedSample next = samples.stream()
                 .filter(keyed -> !keyed.sample().jvm().hasEnded())
                 .filter(keyed -> processors(keyed.sample()) >= MIN_PROCESSORS)
                 .filter(keyed -> !views.containsKey(keyed.key().id())
                         && !rested.containsKey(keyed.key().id()))
                 .max(Comparator.comparingDouble(keyed -> processors(keyed.sample())))
-                .ifPresent(keyed -> start(keyed.key()));
+                .orElse(null);
+        if (next == null) return;
+        long looks =
+                views.values().stream().filter(view -> view.channel.isEmpty()).count();
+        if (looks < MAX_LOOKS && views.size() < MAX_VIEWS) start(next.key());
+        else
+            views.values().stream()
+                    .filter(LiveView::isReplaceable)
+                    .min(Comparator.comparingLong(LiveView::started))
+                    .ifPresent(LiveView::replace);
     }
 
     private static double processors(JvmSample sample) {
