@@ -53,7 +53,7 @@ class FleetServerTest {
     Path directory;
 
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
-    private final HttpClient client = HttpClient.newHttpClient();
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
     private FakePrometheus prometheus;
 
     @BeforeEach
@@ -78,7 +78,7 @@ class FleetServerTest {
     }
 
     private HttpResponse<String> get(FleetServer server, String path) throws IOException, InterruptedException {
-        return client.send(
+        return CLIENT.send(
                 HttpRequest.newBuilder(URI.create(server.url() + path.substring(1)))
                         .build(),
                 BodyHandlers.ofString());

@@ -32,7 +32,7 @@ class YieldStormTest {
                 Observations.ofPools(thread), Observations.ofThread(thread, new StackSamples.Stacks(), 0, -1))) {
             Finding found = observation.findings().get(0);
             assertThat(found.kind()).as(description).isEqualTo(new SystemHeavy());
-            assertThat(found.evidence().toString().contains("may be calling Thread.yield; no stack"))
+            assertThat(found.evidence().toString().contains("may be calling Thread.yield; no"))
                     .as(description)
                     .isEqualTo(mayYield);
         }

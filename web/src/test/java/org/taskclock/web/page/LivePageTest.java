@@ -125,7 +125,7 @@ class LivePageTest {
     void shouldMarkTheBeginningOfAFindingAndItsThread() {
         Page page = BROWSER.page();
         page.navigate(BROWSER.server().url());
-        page.locator(".finding-line[data-jvm='" + BROWSER.id() + "']:has-text('yield-storm')")
+        page.locator(".finding-line[data-jvm='" + BROWSER.id() + "']:has-text('yielder')")
                 .first()
                 .click();
         page.waitForURL(url -> url.contains("highlight="));
@@ -259,7 +259,7 @@ class LivePageTest {
                   .filter(one => one.name.endsWith('.js') && one.name.includes('/uplot/') === library)
                   .reduce((sum, one) => sum + one.decodedBodySize, 0)
                 """;
-        assertThat(((Number) page.evaluate(size, false)).intValue()).isBetween(50_000, 215_000);
+        assertThat(((Number) page.evaluate(size, false)).intValue()).isBetween(50_000, 245_000);
         assertThat(((Number) page.evaluate(size, true)).intValue()).isBetween(40_000, 60_000);
         assertThat(
                         page.evaluate(
