@@ -36,6 +36,8 @@ final class LiveViews implements AutoCloseable {
     private final Overview overview;
     private final Map<String, LiveView> views = new HashMap<>();
 
+    private boolean isClosed;
+
     /** When the last view of each JVM ended, as of System.nanoTime. */
     private final Map<String, Long> rested = new HashMap<>();
 
@@ -91,7 +93,7 @@ final class LiveViews implements AutoCloseable {
                         && !rested.containsKey(keyed.key().id()))
                 .max(Comparator.comparingDouble(keyed -> processors(keyed.sample())))
                 .orElse(null);
-        if (next == null) return;
+        if (next == null || isClosed) return;
         long looks =
                 views.values().stream().filter(view -> view.channel.isEmpty()).count();
         if (looks < MAX_LOOKS && views.size() < MAX_VIEWS) start(next.key());
@@ -114,6 +116,7 @@ final class LiveViews implements AutoCloseable {
     public void close() {
         List<LiveView> all;
         synchronized (this) {
+            isClosed = true;
             all = new ArrayList<>(views.values());
         }
         all.forEach(LiveView::close);
