@@ -211,7 +211,7 @@ class ServeCommandTest {
                     --keep 1h,7d,x                          | --keep 1h,7d,x:
                     --keep 7d,1h,365d                       | must be kept at least as long
                     --max-size x                            | --max-size
-                    --service nothing                       | --service nothing: must be main
+                    --service nothing                       | --service nothing: must be otel
                     --external-url watch.example            | --external-url watch.example: must be a URL such as
                     --allow-actions --no-attach             | cannot be combined with --no-attach
                     --oidc-issuer https://a.example         | add --oidc-client-id ID
