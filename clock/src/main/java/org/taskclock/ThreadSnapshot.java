@@ -42,6 +42,9 @@ public final class ThreadSnapshot {
 
     private static final int NEW = -1;
 
+    /** How often threads are listed while the kernel skips some. */
+    private static final int MAX_TRIES = 4;
+
     private Rows last = new Rows(0);
     private Rows next = new Rows(0);
     private final TidIndex lastIndex = new TidIndex();
@@ -130,9 +133,13 @@ public final class ThreadSnapshot {
                 return true;
             }
         }
-        int listed = list();
-        if (listed < 0) return false;
-        readCpus(listed);
+        // If threads end while the kernel lists them, it may skip some that are alive.
+        for (int tries = 0; tries < MAX_TRIES; tries++) {
+            int listed = list();
+            if (listed < 0) return false;
+            readCpus(listed);
+            if (next.count >= Library.threadCount()) break;
+        }
         matchRows();
         return true;
     }
@@ -150,10 +157,7 @@ public final class ThreadSnapshot {
         return listed < 0 ? listed : listed + addUnlisted(listed);
     }
 
-    /**
-     * Adds the threads of the last reading that are not listed now. Most have ended, which their clocks will show. But
-     * if many threads end while /proc is being read, the kernel skips some that are alive.
-     */
+    /** Adds the threads of the last reading that are not listed now. Most have ended, which their clocks will show. */
     private int addUnlisted(int listed) {
         if (isListed.length < last.count) isListed = new boolean[last.tids.length];
         Arrays.fill(isListed, false);

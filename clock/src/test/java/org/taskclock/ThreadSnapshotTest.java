@@ -85,24 +85,13 @@ class ThreadSnapshotTest {
     @Test
     void shouldNeverDecreaseWhileThreadsStartAndEnd() throws InterruptedException {
         AtomicBoolean done = new AtomicBoolean();
-        Thread churn = new Thread(() -> {
-            while (!done.get()) {
-                Thread shortLived = new Thread(() -> CpuLoad.burnUser(20_000));
-                shortLived.start();
-                try {
-                    shortLived.join();
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-            }
-        });
+        Thread churn = startAndEndThreads(done, () -> CpuLoad.burnUser(20_000));
         Thread worker = new Thread(() -> {
             while (!done.get()) {
                 CpuLoad.burnUser(100_000);
                 CpuLoad.burnSystem(10);
             }
         });
-        churn.start();
         worker.start();
         int workerTid = ThreadClock.of(worker).tid();
         int churnTid = ThreadClock.of(churn).tid();
@@ -139,11 +128,16 @@ class ThreadSnapshotTest {
         worker.join();
     }
 
-    /** A reading that does not list the threads must nevertheless see that one has ended and another one started. */
+    /**
+     * A reading that does not list the threads must nevertheless see that one has ended and another one started, and
+     * one that lists them must find those that the kernel skips because others end.
+     */
     @Test
     void shouldFindThreadsThatReplaceOthers() throws InterruptedException {
+        AtomicBoolean done = new AtomicBoolean();
+        Thread churn = startAndEndThreads(done, () -> {});
         ThreadSnapshot snapshot = new ThreadSnapshot();
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < 2000; round++) {
             CountDownLatch end = new CountDownLatch(1);
             Thread thread = new Thread(() -> await(end));
             thread.start();
@@ -155,6 +149,24 @@ class ThreadSnapshotTest {
             thread.join();
             while (clock.tid() > 0) Thread.onSpinWait();
         }
+        done.set(true);
+        churn.join();
+    }
+
+    private static Thread startAndEndThreads(AtomicBoolean done, Runnable work) {
+        Thread churn = new Thread(() -> {
+            while (!done.get()) {
+                Thread shortLived = new Thread(work);
+                shortLived.start();
+                try {
+                    shortLived.join();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        });
+        churn.start();
+        return churn;
     }
 
     private List<Integer> tidsOf(int count) {
