@@ -255,7 +255,7 @@ final class AgentPools {
             return reading;
         }
         isContinuous = true;
-        if (report.virtualThreads().isEmpty()) isRecentUntil = now + accountsNanos;
+        isRecentUntil = now + (report.virtualThreads().isEmpty() ? accountsNanos : 0);
         accounts = report.accounts();
         virtualThreads = report.virtualThreadCounts();
         carriers = report.carrierTids();
