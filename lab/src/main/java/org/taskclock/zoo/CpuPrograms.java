@@ -5,6 +5,7 @@ package org.taskclock.zoo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -110,6 +111,22 @@ final class CpuPrograms {
                 unusedSink = parseNested("12x", DEPTH);
             } catch (NumberFormatException e) {
                 unusedSink = e;
+            }
+        });
+    }
+
+    static void fewExceptions() {
+        String[] texts = new String[100];
+        Arrays.setAll(texts, Integer::toString);
+        texts[0] = "12x";
+        Threads.start("parser-1", () -> {
+            for (String text : texts) {
+                Threads.compute(10_000);
+                try {
+                    unusedSink = parseNested(text, DEPTH);
+                } catch (NumberFormatException e) {
+                    unusedSink = e;
+                }
             }
         });
     }

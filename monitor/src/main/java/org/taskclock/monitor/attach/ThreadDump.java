@@ -84,6 +84,10 @@ public final class ThreadDump {
             return frames;
         }
 
+        public boolean isCreatingException() {
+            return text.contains("\tat java.lang.Throwable.fillInStackTrace(");
+        }
+
         /** Returns whether the thread sleeps, or waits for a time, other than as the worker of a queue of tasks. */
         public boolean isTimer() {
             if (text.contains("at java.lang.Thread.sleep")

@@ -44,6 +44,10 @@ public final class StackSamples {
         String topCaller = "";
 
         int timerSamples;
+        int exceptionSamples;
+        /** Where the program last created an exception; empty if unknown. */
+        String exceptionSite = "";
+
         /** The number of consecutive samples with the same stack, without any allocation, and since when. */
         int sameSamples;
 
@@ -105,6 +109,7 @@ public final class StackSamples {
         boolean isOpen = stacks.samples < MIN_SAMPLES
                 || stacks.yieldingSamples > 0
                 || stacks.timerSamples > stacks.samples / 2
+                || stacks.exceptionSamples > stacks.samples / 2
                 || stacks.sameSamples > 2
                 || thread.kind() == ThreadKind.CARRIER
                 || Suspect.isSystemHeavy(thread);
@@ -132,6 +137,10 @@ public final class StackSamples {
             suspect.topCaller = entry.programFrame();
         }
         suspect.topFrame = entry.topFrame();
+        if (entry.isCreatingException()) {
+            suspect.exceptionSamples++;
+            suspect.exceptionSite = entry.programFrame();
+        }
         if (entry.isYielding()) suspect.yieldingSamples++;
         if (entry.isScheduling()) suspect.schedulingSamples++;
         suspect.sameCarriedSamples =

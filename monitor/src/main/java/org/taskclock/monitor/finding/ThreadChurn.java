@@ -27,6 +27,12 @@ public final class ThreadChurn extends FindingKind {
                         + " jdk.ThreadStart.");
     }
 
+    /** One is enough, because it takes ten seconds. */
+    @Override
+    public int minIntervals() {
+        return 1;
+    }
+
     @Override
     List<Finding> find(Observation observation, List<Finding> found) {
         if (observation.details() == null) return List.of();
@@ -54,8 +60,8 @@ public final class ThreadChurn extends FindingKind {
                 .max(Map.Entry.comparingByValue())
                 .ifPresent(pool -> evidence.add("most of those that were seen were named like \""
                         + pool.getKey().pool() + "\"; a thread has the name of its creator until it gets its own"));
-        return List.of(new Finding(
-                this, 0, number(Math.rint(perSecond)) + " threads start per second, and end soon after", evidence));
+        String text = number(Math.rint(perSecond)) + " threads start per second, and end soon after";
+        return List.of(new Finding(this, 0, text, evidence).lasting(nanos, observation.intervalNanos()));
     }
 
     @Override

@@ -15,7 +15,8 @@ class CarrierStarvationTest {
     @ParameterizedTest
     @CsvSource({
         "4, 2, 100, 0, pinned",
-        "4, 2, 100, 1800, more to do",
+        "4, 2, 950, 940, more to do",
+        "4, 2, 100, 1800, ",
         "2, 2, 1900, 0, more to do",
         "1, 2, 1900, 0, ",
         "-1, 2, 1900, 0, ",

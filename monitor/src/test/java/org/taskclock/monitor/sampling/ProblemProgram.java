@@ -5,6 +5,7 @@ package org.taskclock.monitor.sampling;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -62,6 +63,21 @@ final class ProblemProgram {
                 ScheduledExecutorService timers = Executors.newScheduledThreadPool(2);
                 for (int i = 0; i < count; i++)
                     TASKS.add(timers.scheduleAtFixedRate(SINK::increment, 0, 1, TimeUnit.MILLISECONDS));
+            }
+            case "exceptions" -> start("parser", count, () -> forever(() -> parseNested(60)));
+            case "few-exceptions" ->
+                start(
+                        "parser",
+                        count,
+                        () -> forever(() -> {
+                            parseNested(60);
+                            for (int n = 1; n < 50_000; n++) SINK.add(gcd(n * 7_919L, 104_729L * n + 3));
+                        }));
+            case "blocked-common-pool" -> {
+                for (int i = 0; i < count; i++) TASKS.add(CompletableFuture.runAsync(() -> sleepMillis(1_000_000)));
+            }
+            case "busy-common-pool" -> {
+                for (int i = 0; i < count; i++) TASKS.add(CompletableFuture.runAsync(ProblemProgram::compute));
             }
             case "one-of-pool" -> {
                 start("loop", 1, ProblemProgram::compute);
@@ -146,6 +162,18 @@ final class ProblemProgram {
 
     private static long gcd(long a, long b) {
         return b == 0 ? a : gcd(b, a % b);
+    }
+
+    private static void parseNested(int depth) {
+        if (depth > 0) {
+            parseNested(depth - 1);
+            return;
+        }
+        try {
+            SINK.add(Integer.parseInt("12x"));
+        } catch (NumberFormatException e) {
+            SINK.increment();
+        }
     }
 
     private static void burnMicros(long micros) {
