@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -127,7 +128,7 @@ final class ThreadPrograms {
         for (int i = 1; i <= 10; i++)
             Threads.start(
                     "http-exec-" + i,
-                    () -> CompletableFuture.runAsync(Threads::request).get(),
+                    ThreadPrograms::computeInCommonPool,
                     () -> CompletableFuture.runAsync(ThreadPrograms::callBackend)
                             .get());
     }
@@ -137,9 +138,13 @@ final class ThreadPrograms {
         for (int i = 1; i <= 10; i++)
             Threads.start(
                     "http-exec-" + i,
-                    () -> CompletableFuture.runAsync(Threads::request).get(),
-                    () -> CompletableFuture.runAsync(() -> Threads.compute(MILLI))
-                            .get());
+                    ThreadPrograms::computeInCommonPool,
+                    () -> CompletableFuture.runAsync(SharingPrograms::runBatch).get());
+    }
+
+    private static void computeInCommonPool() throws ExecutionException, InterruptedException {
+        CompletableFuture.runAsync(() -> Threads.compute(MILLI / 10)).get();
+        Threads.pause(20 * MILLI);
     }
 
     private static void callBackend() {

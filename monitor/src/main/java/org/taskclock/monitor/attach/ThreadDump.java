@@ -34,6 +34,7 @@ public final class ThreadDump {
         private static final Pattern JDK_FRAME = Pattern.compile("^\tat (?:java|javax|jdk|sun|com\\.sun)\\.");
         private static final Pattern TIMER =
                 Pattern.compile("at java\\.util\\.(?:TimerThread\\.mainLoop|.*DelayedWorkQueue\\.take)");
+        private static final String MOUNTED = "Mounted virtual thread #";
         private static final Pattern ALLOCATED = Pattern.compile(" allocated=\\S+");
         /** The rest of the name of a lambda's class, which differs in each JVM. */
         private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");
@@ -61,7 +62,7 @@ public final class ThreadDump {
          * before 24 do not print it.
          */
         public String mountedSite() {
-            int mounted = text.indexOf("Mounted virtual thread #");
+            int mounted = text.indexOf(MOUNTED);
             if (mounted < 0) return "";
             return text.substring(mounted)
                     .lines()
@@ -74,7 +75,7 @@ public final class ThreadDump {
 
         /** Returns the methods, outermost first. Those of a virtual thread follow those of its carrier. */
         public List<String> frames() {
-            int mounted = Math.max(0, text.indexOf("Mounted virtual thread #"));
+            int mounted = Math.max(0, text.indexOf(MOUNTED));
             List<String> frames = new ArrayList<>();
             for (String part : new String[] {text.substring(mounted), text.substring(0, mounted)}) {
                 for (Matcher frame = FRAME.matcher(part); frame.find(); )
@@ -82,6 +83,11 @@ public final class ThreadDump {
             }
             Collections.reverse(frames);
             return frames;
+        }
+
+        /** Returns whether the stack of the carried virtual thread is there. JDKs before 24 do not print it. */
+        public boolean showsMounted() {
+            return carriedId != 0 && text.contains(MOUNTED);
         }
 
         public boolean isCreatingException() {

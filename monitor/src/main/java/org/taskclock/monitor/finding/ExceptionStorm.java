@@ -5,17 +5,17 @@ package org.taskclock.monitor.finding;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 
-/** A thread that uses most of its time to create exceptions. */
+/** A thread that uses much of its time to create exceptions. */
 public final class ExceptionStorm extends FindingKind {
     private static final int MIN_SAMPLES = 8;
-    private static final double MIN_SHARE = 0.5;
+    private static final double MIN_SHARE = 0.4;
 
     public ExceptionStorm() {
         super(
                 "exception-storm",
                 36,
                 Source.DUMPS,
-                "A thread uses most of its time to create exceptions, whose stack traces are expensive.",
+                "A thread uses much of its time to create exceptions, whose stack traces are expensive.",
                 "Test for what is expected, such as bad input, instead of catching an exception, or create the exception"
                         + " without a stack trace. Flight Recorder lists them as jdk.JavaExceptionThrow.");
     }

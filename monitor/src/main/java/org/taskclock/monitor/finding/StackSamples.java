@@ -34,6 +34,9 @@ public final class StackSamples {
         /** The number of consecutive samples with the same carried virtual thread as in the previous sample. */
         int sameCarriedSamples;
 
+        /** When it was first sampled. */
+        long sameCarriedSince;
+
         long carriedId;
         /** Where the program's code in the carried thread was; empty if unknown. */
         String carriedSite = "";
@@ -44,6 +47,9 @@ public final class StackSamples {
         String topCaller = "";
 
         int timerSamples;
+        /** The samples that show the stack of the carried virtual thread. */
+        int mountedStacks;
+
         int exceptionSamples;
         /** Where the program last created an exception; empty if unknown. */
         String exceptionSite = "";
@@ -143,8 +149,10 @@ public final class StackSamples {
         }
         if (entry.isYielding()) suspect.yieldingSamples++;
         if (entry.isScheduling()) suspect.schedulingSamples++;
-        suspect.sameCarriedSamples =
-                entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId ? suspect.sameCarriedSamples + 1 : 0;
+        if (entry.showsMounted()) suspect.mountedStacks++;
+        boolean isSameCarried = entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId;
+        suspect.sameCarriedSamples = isSameCarried ? suspect.sameCarriedSamples + 1 : 0;
+        if (!isSameCarried) suspect.sameCarriedSince = nanos;
         suspect.carriedId = entry.carriedId();
         suspect.carriedSite = entry.mountedSite();
     }
