@@ -90,6 +90,11 @@ public final class CommonPool {
         }
     }
 
+    /** Forgets dumps before {@code nanos}: nobody knows whether the workers still wait. */
+    public void forgetBefore(long nanos) {
+        if (lastAt - nanos < 0) samples = 0;
+    }
+
     /** Returns whether more dumps are necessary. */
     public boolean isSuspicious() {
         return samples > 0;

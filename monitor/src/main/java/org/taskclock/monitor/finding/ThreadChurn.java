@@ -41,12 +41,14 @@ public final class ThreadChurn extends FindingKind {
         long started = 0;
         long nanos = 0;
         int steady = 0;
+        long begin = 0;
         Map<PoolKey, Integer> fresh = new HashMap<>();
         for (Moment moment : recent) {
             if (moment.started() < 0) return List.of();
             started += moment.started();
             nanos += moment.nanos();
-            if (moment.started() >= MIN_STEADY_STARTS * moment.nanos() / 1e9) steady++;
+            if (moment.started() >= MIN_STEADY_STARTS * moment.nanos() / 1e9 && steady++ == 0)
+                begin = moment.at() - moment.nanos();
             moment.fresh().forEach((pool, count) -> fresh.merge(pool, count, Integer::sum));
         }
         double perSecond = started * 1e9 / nanos;
@@ -61,7 +63,8 @@ public final class ThreadChurn extends FindingKind {
                 .ifPresent(pool -> evidence.add("most of those that were seen were named like \""
                         + pool.getKey().pool() + "\"; a thread has the name of its creator until it gets its own"));
         String text = number(Math.rint(perSecond)) + " threads start per second, and end soon after";
-        return List.of(new Finding(this, 0, text, evidence).lasting(nanos, observation.intervalNanos()));
+        return List.of(new Finding(this, 0, text, evidence)
+                .lasting(observation.details().history().nanosSince(begin), observation.intervalNanos()));
     }
 
     @Override

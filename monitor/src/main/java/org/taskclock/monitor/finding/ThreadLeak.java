@@ -50,13 +50,14 @@ public final class ThreadLeak extends FindingKind {
         half.get(half.size() - 1).threads().forEach((pool, threads) -> {
             int idle = history.idleThreads(pool);
             if (idle < MIN_IDLE_SHARE * threads) return;
-            List<Moment> window = growth(minute, pool) >= MIN_GROWTH ? minute : half;
-            boolean isGrowing = growth(window, pool) >= (window == minute ? MIN_GROWTH : MIN_FAST_GROWTH);
+            boolean isGrowing = growth(minute, pool) >= MIN_GROWTH;
+            boolean isGrowingFast = !isGrowing && growth(half, pool) >= MIN_FAST_GROWTH;
             boolean isLarge = !minute.isEmpty() && Math.min(threads(minute.get(0), pool), threads) >= MANY_THREADS;
-            if (!isGrowing && !isLarge) return;
-            Moment first = isGrowing ? window.get(0) : minute.get(0);
+            if (!isGrowing && !isGrowingFast && !isLarge) return;
+            List<Moment> window = isGrowingFast ? half : minute;
+            Moment first = window.get(0);
             String text = "pool \"" + pool.pool() + "\" "
-                    + (isGrowing
+                    + (isGrowing || isGrowingFast
                             ? "has grown from " + threads(first, pool) + " to " + threads + " threads in "
                             : "has had more than " + MANY_THREADS + " threads for ")
                     + history.secondsSince(first.at()) + " s, and most do nothing";
@@ -65,7 +66,7 @@ public final class ThreadLeak extends FindingKind {
                             0,
                             text,
                             List.of(idle + " of its " + threads + " threads have not run in the last interval"))
-                    .lasting(history.nanosSince(begin(window, pool, isGrowing)), observation.intervalNanos()));
+                    .lasting(history.nanosSince(begin(window, pool)), observation.intervalNanos()));
         });
         return leaks;
     }
@@ -74,15 +75,16 @@ public final class ThreadLeak extends FindingKind {
         return moment.threads().getOrDefault(pool, 0);
     }
 
-    /** Returns the time after which the pool grew, or the first one. */
-    private static long begin(List<Moment> window, PoolKey pool, boolean isGrowing) {
-        int before = threads(window.get(0), pool);
-        long begin = window.get(0).at();
+    /** Returns the time after which a pool grew; the first one if it did not. */
+    private static long begin(List<Moment> window, PoolKey pool) {
+        Moment begin = window.get(0);
+        int threads = threads(begin, pool);
+        if (threads(window.get(window.size() - 1), pool) <= threads) return begin.at();
         for (Moment moment : window) {
-            if (isGrowing && threads(moment, pool) > before) break;
-            if (isGrowing) begin = moment.at();
+            if (threads(moment, pool) > threads) break;
+            begin = moment;
         }
-        return begin;
+        return begin.at();
     }
 
     /** Returns by how many threads a pool has grown, if it has grown in each part of the window; else 0. */

@@ -57,7 +57,10 @@ final class JavaStatusSampler {
     void sample(long contendedAttempts, int parallelism) {
         fresh = false;
         // The JVM may refuse dumps for a long time.
-        if (last != null) convoys.forgetBefore(System.nanoTime() - maxPauseNanos());
+        if (last != null) {
+            convoys.forgetBefore(System.nanoTime() - maxPauseNanos());
+            commonPool.forgetBefore(System.nanoTime() - maxPauseNanos());
+        }
         if (isDue(contendedAttempts) && dumps.mayDump()) {
             try {
                 dumps.dump();

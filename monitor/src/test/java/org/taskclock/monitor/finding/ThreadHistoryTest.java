@@ -95,6 +95,18 @@ class ThreadHistoryTest {
         }
         assertThat(found).extracting(Finding::kind).containsExactly(new ThreadChurn());
         assertThat(found.get(0).text()).isEqualTo("90 threads start per second, and end soon after");
+        assertThat(found.get(0).earlierNanos()).isEqualTo(9 * SECOND);
+    }
+
+    @Test
+    void shouldDateThreadsThatStartAllTheTimeFromTheFirstOfThem() {
+        for (int i = 0; i < 10; i++) assertThat(add(pool("request", 3, 0), 2)).isEmpty();
+        List<Finding> found = List.of();
+        for (int i = 0; found.isEmpty(); i++) {
+            assertThat(i).isLessThan(10);
+            found = add(pool("request", 3, 0), 40);
+        }
+        assertThat(second * SECOND - SECOND - found.get(0).earlierNanos()).isEqualTo(10 * SECOND);
     }
 
     @Test

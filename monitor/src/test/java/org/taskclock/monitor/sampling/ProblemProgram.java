@@ -5,8 +5,8 @@ package org.taskclock.monitor.sampling;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -74,10 +74,10 @@ final class ProblemProgram {
                             for (int n = 1; n < 50_000; n++) SINK.add(gcd(n * 7_919L, 104_729L * n + 3));
                         }));
             case "blocked-common-pool" -> {
-                for (int i = 0; i < count; i++) TASKS.add(CompletableFuture.runAsync(() -> sleepMillis(1_000_000)));
+                for (int i = 0; i < count; i++) TASKS.add(ForkJoinPool.commonPool().submit(() -> sleepMillis(1_000_000)));
             }
             case "busy-common-pool" -> {
-                for (int i = 0; i < count; i++) TASKS.add(CompletableFuture.runAsync(ProblemProgram::compute));
+                for (int i = 0; i < count; i++) TASKS.add(ForkJoinPool.commonPool().submit(ProblemProgram::compute));
             }
             case "one-of-pool" -> {
                 start("loop", 1, ProblemProgram::compute);
