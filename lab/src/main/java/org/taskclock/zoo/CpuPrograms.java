@@ -72,6 +72,12 @@ final class CpuPrograms {
         Threads.start("http-exec-3", () -> unusedSink = isAddress("a".repeat(60)));
     }
 
+    static void manyMatches() {
+        Threads.start("parser-1", () -> {
+            for (int i = 0; i < 1_000; i++) unusedSink = isAddress("aaaa" + i);
+        });
+    }
+
     private static boolean isAddress(String text) {
         return ADDRESS.matcher(text).matches();
     }

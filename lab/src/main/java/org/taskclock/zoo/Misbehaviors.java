@@ -33,6 +33,7 @@ public final class Misbehaviors {
                     .called("schedul"),
             new Misbehavior("regex", "a regular expression backtracks in one request", CpuPrograms::regex)
                     .in(HTTP + "3", "regex.Pattern|isAddress")
+                    .found("regex-backtracking")
                     .called("regex|regular expression|backtrack"),
             new Misbehavior("hash-map", "a cycle in a hash table holds two threads", CpuPrograms::hashMap)
                     .in("session-", "Sessions.find|findSession")
@@ -147,6 +148,8 @@ public final class Misbehaviors {
                     .called("common.?pool|fork.?join")
                     .with("-Djava.util.concurrent.ForkJoinPool.common.parallelism=4")
                     .heldOut(),
+            new Misbehavior("many-matches", "a thread matches many short texts", CpuPrograms::manyMatches)
+                    .notFound("regex-backtracking", "busy-wait"),
             new Misbehavior("few-exceptions", "one parse of a hundred throws", CpuPrograms::fewExceptions)
                     .notFound("exception-storm"),
             new Misbehavior("cpu-limit", "a batch job pauses, and stays below the limit", SharingPrograms::slowBatch)

@@ -121,6 +121,18 @@ public final class ThreadDump {
             return (allocated.find() ? allocated.group() : "") + frames;
         }
 
+        /**
+         * Returns how much the thread has allocated, and the frames that called a regular expression; empty if it is in
+         * none. These are the same during one match.
+         */
+        public String allocatedAndRegexCaller() {
+            int regex = text.lastIndexOf("\tat java.util.regex.");
+            if (regex < 0) return "";
+            Matcher allocated = ALLOCATED.matcher(header());
+            int caller = text.indexOf('\n', regex);
+            return (allocated.find() ? allocated.group() : "") + (caller < 0 ? "" : text.substring(caller));
+        }
+
         public boolean isYielding() {
             return text.contains("at java.lang.Thread.yield") || text.contains("at java.lang.VirtualThread.tryYield");
         }

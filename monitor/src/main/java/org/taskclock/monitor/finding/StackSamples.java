@@ -50,6 +50,15 @@ public final class StackSamples {
         /** The samples that show the stack of the carried virtual thread. */
         int mountedStacks;
 
+        /** The number of consecutive samples in what seems to be the same match of a regular expression. */
+        int regexSamples;
+
+        long regexSince;
+        /** Where the program called it; empty if unknown. */
+        String regexSite = "";
+
+        private String regexCaller = "";
+
         int exceptionSamples;
         /** Where the program last created an exception; empty if unknown. */
         String exceptionSite = "";
@@ -117,6 +126,7 @@ public final class StackSamples {
                 || stacks.timerSamples > stacks.samples / 2
                 || stacks.exceptionSamples > stacks.samples / 2
                 || stacks.sameSamples > 2
+                || stacks.regexSamples > 2
                 || thread.kind() == ThreadKind.CARRIER
                 || Suspect.isSystemHeavy(thread);
         return isOpen || System.nanoTime() - stacks.sampledAt >= MAX_PAUSE_NANOS;
@@ -143,6 +153,12 @@ public final class StackSamples {
             suspect.topCaller = entry.programFrame();
         }
         suspect.topFrame = entry.topFrame();
+        String caller = entry.allocatedAndRegexCaller();
+        boolean isSameMatch = !caller.isEmpty() && caller.equals(suspect.regexCaller);
+        suspect.regexCaller = caller;
+        suspect.regexSamples = caller.isEmpty() ? 0 : isSameMatch ? suspect.regexSamples + 1 : 1;
+        if (!isSameMatch) suspect.regexSince = nanos;
+        suspect.regexSite = entry.programFrame();
         if (entry.isCreatingException()) {
             suspect.exceptionSamples++;
             suspect.exceptionSite = entry.programFrame();

@@ -13,11 +13,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
 
 /** A program with one problem that the findings are about, or with what only looks like it. */
 final class ProblemProgram {
     private static final Object MONITOR = new java.util.BitSet();
     private static final ReentrantLock LOCK = new ReentrantLock();
+
+    /** Refers to a group, so that Pattern does not remember where it failed. */
+    private static final Pattern NESTED = Pattern.compile("((a+)+)\\2?@");
 
     private static final LongAdder SINK = new LongAdder();
     private static final List<Future<?>> TASKS = new ArrayList<>();
@@ -72,6 +76,14 @@ final class ProblemProgram {
                         () -> forever(() -> {
                             parseNested(60);
                             for (int n = 1; n < 50_000; n++) SINK.add(gcd(n * 7_919L, 104_729L * n + 3));
+                        }));
+            case "backtracking" -> start("http-exec", count, () -> SINK.add(find("a".repeat(60))));
+            case "matching" ->
+                start(
+                        "parser",
+                        count,
+                        () -> forever(() -> {
+                            for (int i = 0; i < 1_000; i++) SINK.add(find("aaaa" + i));
                         }));
             case "blocked-common-pool" -> {
                 for (int i = 0; i < count; i++) TASKS.add(ForkJoinPool.commonPool().submit(() -> sleepMillis(1_000_000)));
@@ -162,6 +174,10 @@ final class ProblemProgram {
 
     private static long gcd(long a, long b) {
         return b == 0 ? a : gcd(b, a % b);
+    }
+
+    private static long find(String text) {
+        return NESTED.matcher(text).matches() ? 1 : 0;
     }
 
     private static void parseNested(int depth) {
