@@ -31,7 +31,8 @@ public final class CarrierStarvation extends FindingKind {
         if (carriers == 0 || threads.queued() < carriers) return List.of();
         long runnable = observation.runnableNanosOf(ThreadKind.CARRIER);
         long cpu = observation.nanosOf(ThreadKind.CARRIER);
-        if (runnable - cpu > cpu || waitSince(observation)) return List.of();
+        // More carriers would not help if these get no processors.
+        if (runnable - cpu > cpu || 2 * waiting(observation) >= carriers) return List.of();
         long available = carriers * observation.intervalNanos();
         String reason = (double) runnable < BUSY_SHARE * (double) available
                 ? "so virtual threads block carriers: they are pinned, or in native code"
@@ -47,15 +48,16 @@ public final class CarrierStarvation extends FindingKind {
     }
 
     /**
-     * Returns whether a carrier is about to wait for a processor for the whole interval. The kernel adds the time when
-     * the wait ends.
+     * Returns how many carriers have waited for a processor for most of the interval, and still do. The kernel adds the
+     * time when the wait ends.
      */
-    private static boolean waitSince(Observation observation) {
+    private static long waiting(Observation observation) {
         return observation.usages().stream()
-                .anyMatch(usage -> usage.kind() == ThreadKind.CARRIER
+                .filter(usage -> usage.kind() == ThreadKind.CARRIER
                         && usage.state() == 'R'
                         && usage.cpuNanos() + Math.max(0, usage.waitNanos())
-                                < MIN_ACCOUNTED_SHARE * observation.intervalNanos());
+                                < MIN_ACCOUNTED_SHARE * observation.intervalNanos())
+                .count();
     }
 
     @Override

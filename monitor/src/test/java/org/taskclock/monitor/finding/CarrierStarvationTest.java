@@ -13,6 +13,14 @@ import org.taskclock.metrics.VirtualThreadCounts;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class CarrierStarvationTest {
+    private static ThreadUsage carrier(int number, char state, long cpuMillis, long waitMillis) {
+        return ThreadUsage.of(7, number, "ForkJoinPool-1-worker-" + number, ThreadKind.CARRIER)
+                .cpu(cpuMillis * Observations.MILLIS, cpuMillis * Observations.MILLIS)
+                .waited(waitMillis * Observations.MILLIS)
+                .state(state)
+                .build();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "4, 2, 100, 0, pinned",
@@ -28,9 +36,7 @@ class CarrierStarvationTest {
                 -1, 0, -1, 0, List.of(), new VirtualThreadCounts(100, 2, queued, carriers));
         Observation observation = Observations.of(
                 List.of(),
-                List.of(Observations.thread(
-                        1, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, cpuMillis, 0, waitMillis, -1)),
-                agent);
+                List.of(carrier(1, 'S', cpuMillis, waitMillis)), agent);
         List<Finding> found = observation.findings().stream()
                 .filter(finding -> finding.kind().equals(new CarrierStarvation()))
                 .toList();
@@ -44,14 +50,10 @@ class CarrierStarvationTest {
     @ParameterizedTest
     @CsvSource({"R, 10, false", "S, 10, true", "R, 600, true"})
     void shouldNotFindCarriersThatWaitForAProcessor(char state, int cpuMillis, boolean isFound) {
-        ThreadUsage carrier = ThreadUsage.of(7, 1, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER)
-                .cpu(cpuMillis * Observations.MILLIS, cpuMillis * Observations.MILLIS)
-                .waited(0)
-                .state(state)
-                .build();
         Observation.AgentFigures agent =
                 new Observation.AgentFigures(-1, 0, -1, 0, List.of(), new VirtualThreadCounts(100, 2, 9, 2));
-        assertThat(Observations.of(List.of(), List.of(carrier), agent).findings())
+        List<ThreadUsage> carriers = List.of(carrier(1, state, cpuMillis, 0), carrier(2, 'S', 10, 0));
+        assertThat(Observations.of(List.of(), carriers, agent).findings())
                 .extracting(Finding::kind)
                 .isEqualTo(isFound ? List.of(new CarrierStarvation()) : List.of());
     }
