@@ -55,7 +55,12 @@ class ContinuousProfileTest {
     /** Returns the CPU time of each method of a pool, with its callees, in nanoseconds. */
     private Map<String, Double> methods(HotJvm jvm, String pool) throws Exception {
         String condition = " WHERE pid = " + jvm.pid + " AND pool LIKE '" + pool + "'";
-        CliResult result = CliResult.run("query", "--data", data(), "--format", "csv",
+        CliResult result = CliResult.run(
+                "query",
+                "--data",
+                data(),
+                "--format",
+                "csv",
                 "SELECT method, sum(total_ns)::DOUBLE FROM method_cpu" + condition + " GROUP BY ALL");
         Map<String, Double> methods = new HashMap<>();
         // There is no history yet while serve starts.

@@ -126,20 +126,17 @@ final class ThreadPrograms {
 
     static void commonPool() {
         for (int i = 1; i <= 10; i++)
-            Threads.start(
-                    "http-exec-" + i,
-                    ThreadPrograms::computeInCommonPool,
-                    () -> CompletableFuture.runAsync(ThreadPrograms::callBackend)
-                            .get());
+            Threads.start("http-exec-" + i, ThreadPrograms::computeInCommonPool, () -> CompletableFuture.runAsync(
+                            ThreadPrograms::callBackend)
+                    .get());
     }
 
     /** The common pool computes: all its threads are busy, and tasks wait, but none blocks. */
     static void busyCommonPool() {
         for (int i = 1; i <= 10; i++)
-            Threads.start(
-                    "http-exec-" + i,
-                    ThreadPrograms::computeInCommonPool,
-                    () -> CompletableFuture.runAsync(SharingPrograms::runBatch).get());
+            Threads.start("http-exec-" + i, ThreadPrograms::computeInCommonPool, () -> CompletableFuture.runAsync(
+                            SharingPrograms::runBatch)
+                    .get());
     }
 
     private static void computeInCommonPool() throws ExecutionException, InterruptedException {

@@ -34,9 +34,7 @@ class CarrierStarvationTest {
     void shouldFindThreadsThatWaitForACarrier(int queued, int carriers, int cpuMillis, int waitMillis, String reason) {
         Observation.AgentFigures agent = new Observation.AgentFigures(
                 -1, 0, -1, 0, List.of(), new VirtualThreadCounts(100, 2, queued, carriers));
-        Observation observation = Observations.of(
-                List.of(),
-                List.of(carrier(1, 'S', cpuMillis, waitMillis)), agent);
+        Observation observation = Observations.of(List.of(), List.of(carrier(1, 'S', cpuMillis, waitMillis)), agent);
         List<Finding> found = observation.findings().stream()
                 .filter(finding -> finding.kind().equals(new CarrierStarvation()))
                 .toList();
@@ -80,8 +78,7 @@ class CarrierStarvationTest {
                 taskclock_virtual_thread_parallelism{jvm="orders-8"} 4x20
                 taskclock_virtual_threads{jvm="orders-8",taskclock_virtual_thread_state="queued"} 3x20
                 taskclock_virtual_thread_parallelism{jvm="orders-9"} 4x20
-                taskclock_virtual_threads{jvm="orders-9",taskclock_virtual_thread_state="queued"} 8x20""" + series("7", 90, 60)
-                + series("9", 30, 60);
+                taskclock_virtual_threads{jvm="orders-9",taskclock_virtual_thread_state="queued"} 8x20""" + series("7", 90, 60) + series("9", 30, 60);
         AlertRules.check(new CarrierStarvation(), 4, series, "TaskClockCarrierStarvation", "");
         AlertRules.check(new CarrierStarvation(), 10, series, "TaskClockCarrierStarvation", """
                 {jvm="orders-7"} orders-7 on host:10077: 8 virtual threads wait for a carrier""");

@@ -128,8 +128,7 @@ class CommonPoolBlockedTest {
         "2, IDLE, IDLE, there are no tasks",
         "0, SLEEPING, SLEEPING, it is not known how many there can be",
     })
-    void shouldNotFindPoolsThatCanRunOtherTasks(int parallelism, String one, String other, String description)
- {
+    void shouldNotFindPoolsThatCanRunOtherTasks(int parallelism, String one, String other, String description) {
         add(parallelism, 20, STACKS.get(one), STACKS.get(other));
         assertThat(findings(2, 0)).as(description).isEmpty();
         assertThat(pool.isSuspicious()).as(description).isFalse();
@@ -139,7 +138,8 @@ class CommonPoolBlockedTest {
     void shouldKnowHowManyTasksRunAtTheSameTime() {
         assertThat(CommonPool.parallelism("", 4)).isEqualTo(3);
         assertThat(CommonPool.parallelism("-Xmx1g", 1)).isEqualTo(1);
-        assertThat(CommonPool.parallelism("-Xmx1g -XX:ActiveProcessorCount=8", 4)).isEqualTo(7);
+        assertThat(CommonPool.parallelism("-Xmx1g -XX:ActiveProcessorCount=8", 4))
+                .isEqualTo(7);
         String property = "-Djava.util.concurrent.ForkJoinPool.common.parallelism=";
         assertThat(CommonPool.parallelism(property + "16 -Xmx1g " + property + "0", 4))
                 .isZero();

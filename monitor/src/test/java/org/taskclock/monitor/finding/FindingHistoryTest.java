@@ -69,7 +69,9 @@ class FindingHistoryTest {
         add(churn);
         add();
         add(churn);
-        assertThat(periods()).as("a period does not begin before the last one ended").containsExactly("a in 2: 6 to 11, 11 to 13");
+        assertThat(periods())
+                .as("a period does not begin before the last one ended")
+                .containsExactly("a in 2: 6 to 11, 11 to 13");
     }
 
     @Test

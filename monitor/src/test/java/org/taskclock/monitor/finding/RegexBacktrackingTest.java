@@ -58,14 +58,18 @@ class RegexBacktrackingTest {
         String first = caller("10K", "\tat java.util.regex.Pattern$Loop.match(Pattern.java:4927)\n" + mail);
         assertThat(first)
                 .isNotEmpty()
-                .isEqualTo(caller("10K", "\tat java.lang.String.charAt(String.java:1)\n"
-                        + "\tat java.util.regex.Pattern$Curly.match(Pattern.java:1)\n"
-                        + "\tat java.util.regex.Pattern$Loop.match(Pattern.java:4927)\n" + mail))
+                .isEqualTo(caller(
+                        "10K",
+                        "\tat java.lang.String.charAt(String.java:1)\n"
+                                + "\tat java.util.regex.Pattern$Curly.match(Pattern.java:1)\n"
+                                + "\tat java.util.regex.Pattern$Loop.match(Pattern.java:4927)\n" + mail))
                 .as("it has allocated something")
                 .isNotEqualTo(caller("11K", "\tat java.util.regex.Pattern$Loop.match(Pattern.java:4927)\n" + mail))
                 .as("another caller")
-                .isNotEqualTo(caller("10K", "\tat java.util.regex.Pattern$Loop.match(Pattern.java:4927)\n"
-                        + "\tat example.Mail.isName(Mail.java:9)"));
+                .isNotEqualTo(caller(
+                        "10K",
+                        "\tat java.util.regex.Pattern$Loop.match(Pattern.java:4927)\n"
+                                + "\tat example.Mail.isName(Mail.java:9)"));
         assertThat(caller("10K", mail)).as("no regular expression").isEmpty();
     }
 }

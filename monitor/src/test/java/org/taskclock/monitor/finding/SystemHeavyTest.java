@@ -22,7 +22,8 @@ class SystemHeavyTest {
     void shouldFindThreadsThatAreMostlyInTheKernel(
             long cpu, long system, long switches, boolean isFound, String description) {
         ThreadUsage thread = Observations.thread(8, "network-1", ThreadKind.JAVA, cpu, system, 0, switches);
-        assertThat(Observations.ofThread(thread, new StackSamples.Stacks(), 0, -1).findings())
+        assertThat(Observations.ofThread(thread, new StackSamples.Stacks(), 0, -1)
+                        .findings())
                 .as(description)
                 .extracting(Finding::kind)
                 .isEqualTo(isFound ? List.of(new SystemHeavy()) : List.of());

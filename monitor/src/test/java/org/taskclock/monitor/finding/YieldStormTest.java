@@ -106,8 +106,19 @@ class YieldStormTest {
         ThreadUsage carrier = Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, 300, 20, 0, 5);
         Suspect suspect = new Suspect(List.of(carrier), "", stacks, 0, SECOND);
         Observation observation = new Observation(
-                SECOND, List.of(suspect), List.of(carrier), SECOND, 0, -1, false, "", 33, Observations.NO_AGENT,
-                new LockConvoys(), null, null);
+                SECOND,
+                List.of(suspect),
+                List.of(carrier),
+                SECOND,
+                0,
+                -1,
+                false,
+                "",
+                33,
+                Observations.NO_AGENT,
+                new LockConvoys(),
+                null,
+                null);
         assertThat(observation.findings())
                 .extracting(Finding::kind)
                 .isEqualTo(isSuspected ? List.of(new YieldStorm()) : List.of());

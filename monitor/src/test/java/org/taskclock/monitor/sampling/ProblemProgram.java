@@ -86,10 +86,12 @@ final class ProblemProgram {
                             for (int i = 0; i < 1_000; i++) SINK.add(find("aaaa" + i));
                         }));
             case "blocked-common-pool" -> {
-                for (int i = 0; i < count; i++) TASKS.add(ForkJoinPool.commonPool().submit(() -> sleepMillis(1_000_000)));
+                for (int i = 0; i < count; i++)
+                    TASKS.add(ForkJoinPool.commonPool().submit(() -> sleepMillis(1_000_000)));
             }
             case "busy-common-pool" -> {
-                for (int i = 0; i < count; i++) TASKS.add(ForkJoinPool.commonPool().submit(ProblemProgram::compute));
+                for (int i = 0; i < count; i++)
+                    TASKS.add(ForkJoinPool.commonPool().submit(ProblemProgram::compute));
             }
             case "one-of-pool" -> {
                 start("loop", 1, ProblemProgram::compute);

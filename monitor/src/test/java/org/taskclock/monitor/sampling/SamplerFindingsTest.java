@@ -61,7 +61,14 @@ class SamplerFindingsTest {
 
     /** What looks like a problem, but is none. */
     @ParameterizedTest
-    @CsvSource({"idle 20, 20", "server 8, 30", "compute 1, 20", "few-exceptions 1, 20", "matching 1, 20", "busy-common-pool 60, 20"})
+    @CsvSource({
+        "idle 20, 20",
+        "server 8, 30",
+        "compute 1, 20",
+        "few-exceptions 1, 20",
+        "matching 1, 20",
+        "busy-common-pool 60, 20"
+    })
     void shouldNotFindAnything(String program, int seconds) throws Exception {
         try (LoadJvm jvm = LoadJvm.startProgram(ProblemProgram.class, program.split(" ", -1));
                 Sampler sampler = sampler(jvm)) {

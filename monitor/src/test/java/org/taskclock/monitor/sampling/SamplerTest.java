@@ -525,8 +525,8 @@ class SamplerTest {
         try (LoadJvm busy = LoadJvm.start(jvm[0], jvm[1], jvm[2], "virtual-hog=4");
                 Sampler sampler = Sampler.of(busy.pid())) {
             // If other tests use the machine, the carrier waits for a processor longer than it runs.
-            Finding found = find(
-                    sampler, d -> d.kind() instanceof CarrierStarvation || d.kind() instanceof CpuContention);
+            Finding found =
+                    find(sampler, d -> d.kind() instanceof CarrierStarvation || d.kind() instanceof CpuContention);
             if (found.kind() instanceof CarrierStarvation) {
                 assertThat(found.text()).isEqualTo("3 virtual threads wait for a carrier");
                 assertThat(found.evidence()).anyMatch(e -> e.endsWith("more to do than they can"));
