@@ -106,7 +106,7 @@ public final class CommonPool {
             return false;
         LockGraph.Wait wait = locks.of(worker.tid());
         if (wait == null || wait.state() == null) return false;
-        return wait.state() != Thread.State.RUNNABLE || worker.topFrame().endsWith("(Native Method)");
+        return wait.state() != Thread.State.RUNNABLE || worker.topFrame().endsWith("Native Method)");
     }
 
     /** Returns whether the pool starts another worker while this one waits, or it waits for a task that runs. */
