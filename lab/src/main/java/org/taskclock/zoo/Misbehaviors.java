@@ -115,7 +115,7 @@ public final class Misbehaviors {
                     .called("starv|queued")
                     .usingVirtualThreads(),
             new Misbehavior("scheduling-heavy", "virtual threads pass on single values", VirtualPrograms::handOver)
-                    .in("parser-|printer-|ForkJoinPool-1-", "VirtualThread.(unmount|yieldContinuation|runContinuation)")
+                    .in("parser|printer|ForkJoinPool-1-", "VirtualThread.(unmount|yieldContinuation|runContinuation)")
                     .found("scheduling-heavy")
                     .causing(SYSTEM, DOMINATES)
                     .called("scheduling|context switch")

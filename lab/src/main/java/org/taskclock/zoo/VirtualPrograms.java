@@ -58,31 +58,27 @@ final class VirtualPrograms {
             startLoop("request-" + i, () -> Threads.pause(SECOND), () -> Threads.pause(SECOND));
     }
 
-    /** Pairs of threads pass each value on as soon as they have it. */
+    /** Two threads pass each value on as soon as they have it. */
     static void handOver() {
         pipeline(1);
     }
 
-    /** Pairs of threads pass on only what took a while. */
+    /** Two threads pass on only what took a while. */
     static void batches() {
         pipeline(MILLI);
     }
 
     private static void pipeline(long iterations) {
-        for (int i = 1; i <= 4; i++) {
-            BlockingQueue<Long> there = new ArrayBlockingQueue<>(1);
-            BlockingQueue<Long> back = new ArrayBlockingQueue<>(1);
-            Threads.Step first = () -> {
-                there.put(iterations);
-                Threads.compute(back.take());
-            };
-            Threads.Step second = () -> {
-                Threads.compute(there.take());
-                back.put(iterations);
-            };
-            startLoop("parser-" + i, Threads::request, first);
-            startLoop("printer-" + i, Threads::request, second);
-        }
+        BlockingQueue<Long> there = new ArrayBlockingQueue<>(1);
+        BlockingQueue<Long> back = new ArrayBlockingQueue<>(1);
+        startLoop("parser", Threads::request, () -> {
+            there.put(iterations);
+            Threads.compute(back.take());
+        });
+        startLoop("printer", Threads::request, () -> {
+            Threads.compute(there.take());
+            back.put(iterations);
+        });
     }
 
     private static void startLoop(String name, Threads.Step normal, Threads.Step wrong) {
