@@ -24,6 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow17")
 class ContinuousProfileTest {
     private static final String PROGRAM = "org.taskclock.cli.HotJvm$Program.";
+    /** An argument of the programs, which other tests do not profile. */
+    private static final String TOKEN = "profiled-by-" + ProcessHandle.current().pid();
+
     private static final String LIBRARY = "libasyncProfiler.so";
 
     /** A profile of up to 90 seconds begins up to 21 seconds after the start. */
@@ -41,7 +44,7 @@ class ContinuousProfileTest {
 
     private Process serve() throws IOException {
         ProcessBuilder builder = CliResult.builder("serve", "--listen", "127.0.0.1:0", "--data", data());
-        builder.command().addAll(List.of("--match", "HotJvm", "--profile", "5%"));
+        builder.command().addAll(List.of("--match", TOKEN, "--profile", "5%"));
         builder.environment().put("ASPROF_LIB", directory.toString());
         return builder.redirectErrorStream(true)
                 .redirectOutput(directory.resolve("log").toFile())
@@ -98,7 +101,7 @@ class ContinuousProfileTest {
 
     @Test
     void shouldUseAsyncProfilerIfItIsThere() throws Exception {
-        try (HotJvm jvm = new HotJvm("-XX:+EnableDynamicAgentLoading")) {
+        try (HotJvm jvm = new HotJvm("-XX:+EnableDynamicAgentLoading", TOKEN)) {
             Process serve = serve();
             try {
                 check(await(jvm, "worker-#", "hot"));
@@ -115,7 +118,7 @@ class ContinuousProfileTest {
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
     void shouldUseFlightRecorderIfThereAreVirtualThreads() throws Exception {
-        try (HotJvm jvm = new HotJvm("virtual")) {
+        try (HotJvm jvm = new HotJvm("virtual", TOKEN)) {
             Process serve = serve();
             try {
                 check(await(jvm, "worker-#", "hot"));
