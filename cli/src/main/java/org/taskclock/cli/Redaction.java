@@ -63,7 +63,8 @@ final class Redaction {
                 finding.kind(),
                 finding.tid(),
                 text(finding.text()),
-                finding.evidence().stream().map(this::text).toList());
+                finding.evidence().stream().map(this::text).toList(),
+                finding.earlierNanos());
     }
 
     /** Returns the other name of a thread of the program. */

@@ -39,6 +39,7 @@ final class ExperimentJvm {
 
     private final Jdk home;
     private final InterruptHandler interruption;
+    private final List<String> launcher = new ArrayList<>();
     private final List<String> options = new ArrayList<>();
 
     ExperimentJvm(Jdk home, InterruptHandler interruption) {
@@ -50,6 +51,11 @@ final class ExperimentJvm {
     ExperimentJvm option(String option) {
         options.add(option);
         return this;
+    }
+
+    /** Sets words in front of the command, which start it. */
+    void launcher(List<String> words) {
+        launcher.addAll(words);
     }
 
     ExperimentJvm agent(String agentOptions) throws IOException {
@@ -93,7 +99,8 @@ final class ExperimentJvm {
     /** Starts a program, which an interruption of the experiment kills. */
     Process start(Path errors, Class<?> main, Object... arguments) throws IOException, InterruptedException {
         interruption.check();
-        List<String> command = new ArrayList<>(List.of(home.java().toString()));
+        List<String> command = new ArrayList<>(launcher);
+        command.add(home.java().toString());
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         for (Object argument : arguments) command.add(argument.toString());

@@ -71,7 +71,9 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
                         .findFirst()
                         .orElse(null));
         Verdict verdict = Verdict.SILENT;
-        if (right != null || program.namesMethod(text) || program.namesCause(text)) verdict = Verdict.RIGHT;
+        if (program.isHarmless())
+            verdict = after.stream().anyMatch(each -> isWrong(program, each.kind)) ? Verdict.WRONG : Verdict.RIGHT;
+        else if (right != null || program.namesMethod(text) || program.namesCause(text)) verdict = Verdict.RIGHT;
         else if (after.stream().anyMatch(each -> isWrong(program, each.kind))) verdict = Verdict.WRONG;
         else if (program.namesThread(text) || after.stream().anyMatch(each -> program.namesThread(each.text)))
             verdict = Verdict.THREAD;
@@ -85,6 +87,7 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
 
     /** Returns whether a finding is neither the cause, nor a consequence, nor about the machine. */
     static boolean isWrong(Misbehavior program, String kind) {
+        if (program.forbidden().contains(kind)) return true;
         return !program.isCause(kind) && !program.isConsequence(kind) && !isOfMachine(kind);
     }
 
@@ -129,7 +132,8 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
             right |= program.isCause(kind.id());
             wrong |= isWrong(program, kind.id());
         }
-        Verdict verdict = right ? Verdict.RIGHT : wrong ? Verdict.WRONG : Verdict.SILENT;
+        boolean isRight = program.isHarmless() ? !wrong : right;
+        Verdict verdict = isRight ? Verdict.RIGHT : wrong ? Verdict.WRONG : Verdict.SILENT;
         return new ZooAnswer("alert", verdict, String.join(", ", names), Double.NaN, Double.NaN);
     }
 

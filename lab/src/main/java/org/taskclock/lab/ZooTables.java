@@ -44,6 +44,14 @@ final class ZooTables {
         }
     }
 
+    private static final String OTHERS = "misbehaving";
+    private static final String HELD_OUT = "held out";
+    private static final String HARMLESS = "harmless";
+
+    private static String group(Misbehavior program) {
+        return program.isHarmless() ? HARMLESS : program.isHeldOut() ? HELD_OUT : OTHERS;
+    }
+
     private final List<Run> runs = new ArrayList<>();
     /** Findings before the beginning, by run. */
     private final Map<String, String> early = new LinkedHashMap<>();
@@ -76,7 +84,7 @@ final class ZooTables {
         for (String tool : tools()) table.column(tool, "", run -> run.text(tool));
         table.column("found after", "s", run -> run.served().foundSeconds())
                 .column("dated", "s", run -> run.served().datedSeconds())
-                .column("held out", "", run -> run.program.isHeldOut() ? "yes" : "no");
+                .column("programs", "", run -> group(run.program));
         report.tables.add(table.build(
                 "What the tools say",
                 "found after: when serve named the cause; dated: the beginning that it states, since the true one.",
@@ -99,27 +107,30 @@ final class ZooTables {
     private List<Score> scores() {
         List<Score> scores = new ArrayList<>();
         for (String tool : tools()) {
-            for (boolean heldOut : new boolean[] {false, true}) {
+            for (String group : List.of(OTHERS, HELD_OUT, HARMLESS)) {
                 List<Verdict> verdicts = new ArrayList<>();
                 for (Run run : runs) {
                     ZooAnswer answer = run.answers.get(tool);
-                    if (run.program.isHeldOut() == heldOut && answer != null) verdicts.add(answer.verdict());
+                    if (group.equals(group(run.program)) && answer != null) verdicts.add(answer.verdict());
                 }
-                if (!verdicts.isEmpty()) scores.add(new Score(tool, heldOut ? "held out" : "others", verdicts));
+                if (!verdicts.isEmpty()) scores.add(new Score(tool, group, verdicts));
             }
         }
         return scores;
     }
 
     private static Result.Finding claim(Run run) {
-        String verdict = run.isAny(Verdict.RIGHT)
-                ? ExperimentClaim.CONFIRMED
-                : run.isAny(Verdict.WRONG) ? ExperimentClaim.CONTRADICTED : ExperimentClaim.INCONCLUSIVE;
+        // One tool that names the cause is enough, and so is one that is wrong about a program without one.
+        boolean isWrong = run.isAny(Verdict.WRONG) && (run.program.isHarmless() || !run.isAny(Verdict.RIGHT));
+        String verdict = isWrong
+                ? ExperimentClaim.CONTRADICTED
+                : run.isAny(Verdict.RIGHT) ? ExperimentClaim.CONFIRMED : ExperimentClaim.INCONCLUSIVE;
         List<String> texts = new ArrayList<>();
         for (String tool : OWN) texts.add(String.format(Locale.ROOT, "%s: %s", tool, run.text(tool)));
         return new Result.Finding(
-                "TaskClock names the cause of " + run.program.name() + ", " + run.jdk,
-                run.program.isHeldOut() ? "the zoo, held out" : "the zoo",
+                (run.program.isHarmless() ? "TaskClock finds nothing in " : "TaskClock names the cause of ")
+                        + run.program.name() + ", " + run.jdk,
+                "the zoo, " + group(run.program),
                 verdict,
                 String.join("; ", texts) + ".");
     }

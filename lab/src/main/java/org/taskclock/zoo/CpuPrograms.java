@@ -5,6 +5,7 @@ package org.taskclock.zoo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +72,12 @@ final class CpuPrograms {
         Threads.start("http-exec-3", () -> unusedSink = isAddress("a".repeat(60)));
     }
 
+    static void manyMatches() {
+        Threads.start("parser-1", () -> {
+            for (int i = 0; i < 1_000; i++) unusedSink = isAddress("aaaa" + i);
+        });
+    }
+
     private static boolean isAddress(String text) {
         return ADDRESS.matcher(text).matches();
     }
@@ -110,6 +117,22 @@ final class CpuPrograms {
                 unusedSink = parseNested("12x", DEPTH);
             } catch (NumberFormatException e) {
                 unusedSink = e;
+            }
+        });
+    }
+
+    static void fewExceptions() {
+        String[] texts = new String[100];
+        Arrays.setAll(texts, Integer::toString);
+        texts[0] = "12x";
+        Threads.start("parser-1", () -> {
+            for (String text : texts) {
+                Threads.compute(10_000);
+                try {
+                    unusedSink = parseNested(text, DEPTH);
+                } catch (NumberFormatException e) {
+                    unusedSink = e;
+                }
             }
         });
     }

@@ -18,7 +18,10 @@ public final class Misbehavior {
     private List<String> kinds = List.of();
     private List<String> consequences = List.of();
     private List<String> options = List.of();
+    private List<String> forbidden = List.of();
     private boolean virtual;
+    private boolean accounts;
+    private double limit;
     private boolean heldOut;
 
     /** @param start starts the threads */
@@ -53,6 +56,23 @@ public final class Misbehavior {
         return this;
     }
 
+    /** Sets findings that would be wrong. There is nothing to find, although the program looks as if there were. */
+    Misbehavior notFound(String... findings) {
+        forbidden = List.of(findings);
+        return this;
+    }
+
+    /** Sets the processors that its control group may use. */
+    Misbehavior limited(double processors) {
+        limit = processors;
+        return this;
+    }
+
+    Misbehavior usingAccounts() {
+        accounts = true;
+        return this;
+    }
+
     Misbehavior usingVirtualThreads() {
         virtual = true;
         return this;
@@ -80,6 +100,26 @@ public final class Misbehavior {
     /** Returns the findings that name the cause; empty if there is none. */
     public List<String> kinds() {
         return kinds;
+    }
+
+    /** Returns whether there is nothing to find. */
+    public boolean isHarmless() {
+        return !forbidden.isEmpty();
+    }
+
+    /** Returns the findings that would be wrong. */
+    public List<String> forbidden() {
+        return forbidden;
+    }
+
+    /** Returns the processors that it may use; 0 if there is no limit. */
+    public double limit() {
+        return limit;
+    }
+
+    /** Returns whether its findings need the agent. */
+    public boolean needsAgent() {
+        return virtual || accounts;
     }
 
     /** Returns whether the findings were developed without it. */

@@ -4,13 +4,14 @@ package org.taskclock.zoo;
 
 import java.util.List;
 
-/** All programs. Those that are held out come last. */
+/** All programs. Those that are held out come last, before those that only look like others. */
 public final class Misbehaviors {
     private static final String HTTP = "http-exec-";
     private static final String GC = "gc";
     private static final String SAFEPOINTS = "safepoints";
     private static final String SYSTEM = "system-heavy";
     private static final String JIT = "jit";
+    private static final String DOMINATES = "pool-dominates";
 
     public static final List<Misbehavior> ALL = List.of(
             new Misbehavior("busy-wait", "a thread polls a field without pause", CpuPrograms::busyWait)
@@ -32,6 +33,7 @@ public final class Misbehaviors {
                     .called("schedul"),
             new Misbehavior("regex", "a regular expression backtracks in one request", CpuPrograms::regex)
                     .in(HTTP + "3", "regex.Pattern|isAddress")
+                    .found("regex-backtracking")
                     .called("regex|regular expression|backtrack"),
             new Misbehavior("hash-map", "a cycle in a hash table holds two threads", CpuPrograms::hashMap)
                     .in("session-", "Sessions.find|findSession")
@@ -39,6 +41,7 @@ public final class Misbehaviors {
                     .called("cycle|endless|infinite"),
             new Misbehavior("exceptions", "each parse throws from a deep stack", CpuPrograms::exceptions)
                     .in("parser-1", "fillInStackTrace|parseNested")
+                    .found("exception-storm")
                     .called("exception|throw"),
             new Misbehavior("system-calls", "a thread reads small files all the time", CpuPrograms::systemCalls)
                     .in("file-scanner", "readStatus|FileInputStream|FileDispatcher|UnixNativeDispatcher|sys_")
@@ -85,6 +88,38 @@ public final class Misbehaviors {
                     .causing("carrier-starvation")
                     .called("pinned")
                     .usingVirtualThreads(),
+            new Misbehavior("throttled", "a batch job exceeds the CPU limit of the container", SharingPrograms::batch)
+                    .in("batch-", "runBatch")
+                    .found("throttled")
+                    .called("throttl|quota|cpu limit")
+                    .limited(0.5),
+            new Misbehavior("account-dominates", "one customer's report delays the others", SharingPrograms::tenants)
+                    .in("http-globex|globex", "runReport")
+                    .found("account-dominates")
+                    .causing(DOMINATES)
+                    .called("tenant")
+                    .usingAccounts(),
+            new Misbehavior("pool-dominates", "a batch job delays requests", SharingPrograms::batch)
+                    .in("batch-", "runBatch")
+                    .found(DOMINATES)
+                    .called("dominat"),
+            new Misbehavior("cpu-contention", "other processes use the processors", SharingPrograms::neighbor)
+                    .in("renderer-", "(?!)")
+                    .found("cpu-contention")
+                    .causing(DOMINATES)
+                    .called("other processes|steal"),
+            new Misbehavior("carrier-starvation", "long requests keep all carriers busy", VirtualPrograms::starvation)
+                    .in("request-|ForkJoinPool-1-", "searchCatalog")
+                    .found("carrier-starvation")
+                    .causing(DOMINATES)
+                    .called("starv|queued")
+                    .usingVirtualThreads(),
+            new Misbehavior("scheduling-heavy", "virtual threads pass on single values", VirtualPrograms::handOver)
+                    .in("parser|printer|ForkJoinPool-1-", "VirtualThread.(unmount|yieldContinuation|runContinuation)")
+                    .found("scheduling-heavy")
+                    .causing(SYSTEM, DOMINATES)
+                    .called("scheduling|context switch")
+                    .usingVirtualThreads(),
             new Misbehavior("thread-leak", "each connection leaves a thread behind", ThreadPrograms::threadLeak)
                     .in("connection-", "acceptConnection")
                     .found("thread-leak")
@@ -109,9 +144,39 @@ public final class Misbehaviors {
                     .heldOut(),
             new Misbehavior("common-pool", "calls that block fill the common pool", ThreadPrograms::commonPool)
                     .in("commonPool", "callBackend")
+                    .found("common-pool-blocked")
                     .called("common.?pool|fork.?join")
                     .with("-Djava.util.concurrent.ForkJoinPool.common.parallelism=4")
-                    .heldOut());
+                    .heldOut(),
+            new Misbehavior("many-matches", "a thread matches many short texts", CpuPrograms::manyMatches)
+                    .notFound("regex-backtracking", "busy-wait"),
+            new Misbehavior("few-exceptions", "one parse of a hundred throws", CpuPrograms::fewExceptions)
+                    .notFound("exception-storm"),
+            new Misbehavior("cpu-limit", "a batch job pauses, and stays below the limit", SharingPrograms::slowBatch)
+                    .notFound("throttled")
+                    .limited(0.5),
+            new Misbehavior("one-tenant", "the only customer runs a report", SharingPrograms::oneTenant)
+                    .notFound("account-dominates")
+                    .causing(DOMINATES)
+                    .usingAccounts(),
+            new Misbehavior("two-batches", "two batch jobs use the same", SharingPrograms::twoBatches)
+                    .notFound(DOMINATES, "pool-imbalance"),
+            new Misbehavior("own-threads", "many threads of the program use the processors", SharingPrograms::batch)
+                    .notFound("cpu-contention")
+                    .causing(DOMINATES),
+            new Misbehavior("virtual-waiting", "many virtual threads wait for a server", VirtualPrograms::waiting)
+                    .notFound("carrier-starvation", "carrier-pinned")
+                    .usingVirtualThreads(),
+            new Misbehavior("virtual-batches", "virtual threads pass on what took a while", VirtualPrograms::batches)
+                    .notFound("scheduling-heavy")
+                    .causing(DOMINATES)
+                    .usingVirtualThreads(),
+            new Misbehavior("pool-fills", "a pool fills up to its size", ThreadPrograms::poolFills)
+                    .notFound("thread-leak", "thread-churn"),
+            new Misbehavior("common-pool-busy", "the common pool computes", ThreadPrograms::busyCommonPool)
+                    .notFound("common-pool-blocked")
+                    .causing(DOMINATES)
+                    .with("-Djava.util.concurrent.ForkJoinPool.common.parallelism=4"));
 
     private Misbehaviors() {}
 

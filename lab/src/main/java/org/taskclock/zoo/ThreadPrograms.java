@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Handler;
 import java.util.logging.Level;
@@ -20,6 +22,7 @@ final class ThreadPrograms {
     private static final int CONSUMERS = 4;
     private static final int IDLE_THREADS = 300;
     private static final int DEPTH = 30;
+    private static final int POOL_SIZE = 60;
 
     private static volatile Object unusedSink;
 
@@ -85,6 +88,20 @@ final class ThreadPrograms {
         Threads.pause(50 * MILLI);
     }
 
+    /** A pool fills up to its size, and is used in part. */
+    static void poolFills() {
+        AtomicInteger threads = new AtomicInteger();
+        Threads.start("acceptor", () -> {
+            if (threads.get() < POOL_SIZE)
+                Threads.daemon("connection-" + threads.incrementAndGet(), () -> {
+                            while (true) Threads.run(() -> Threads.pause(POOL_SIZE * MILLI));
+                        })
+                        .start();
+            Threads.request();
+            Threads.pause(50 * MILLI);
+        });
+    }
+
     /** At first, each consumer gets as many messages as the others; later, one gets them all. */
     static void imbalance() {
         List<BlockingQueue<Long>> queues = new ArrayList<>();
@@ -109,11 +126,22 @@ final class ThreadPrograms {
 
     static void commonPool() {
         for (int i = 1; i <= 10; i++)
-            Threads.start(
-                    "http-exec-" + i,
-                    () -> CompletableFuture.runAsync(Threads::request).get(),
-                    () -> CompletableFuture.runAsync(ThreadPrograms::callBackend)
-                            .get());
+            Threads.start("http-exec-" + i, ThreadPrograms::computeInCommonPool, () -> CompletableFuture.runAsync(
+                            ThreadPrograms::callBackend)
+                    .get());
+    }
+
+    /** The common pool computes: all its threads are busy, and tasks wait, but none blocks. */
+    static void busyCommonPool() {
+        for (int i = 1; i <= 10; i++)
+            Threads.start("http-exec-" + i, ThreadPrograms::computeInCommonPool, () -> CompletableFuture.runAsync(
+                            SharingPrograms::runBatch)
+                    .get());
+    }
+
+    private static void computeInCommonPool() throws ExecutionException, InterruptedException {
+        CompletableFuture.runAsync(() -> Threads.compute(MILLI / 10)).get();
+        Threads.pause(20 * MILLI);
     }
 
     private static void callBackend() {

@@ -13,6 +13,7 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.lab.ZooAnswer.Statement;
@@ -106,6 +107,23 @@ class ZooTest {
     }
 
     @Test
+    void shouldJudgeWhatIsSaidAboutHarmlessPrograms() {
+        Misbehavior limited = Misbehaviors.of("cpu-limit");
+        List<Statement> contention = List.of(statement("cpu-contention", "threads wait", 4));
+        assertThat(ZooAnswer.ofFindings(limited, "page", contention, "", BEGIN).verdict())
+                .as("the machine may be busy")
+                .isEqualTo(Verdict.RIGHT);
+        List<Statement> throttled = List.of(statement("throttled", "the container is throttled", 4));
+        assertThat(ZooAnswer.ofFindings(limited, "page", throttled, "", BEGIN).text())
+                .isEqualTo("wrong (throttled)");
+        assertThat(ZooAnswer.ofAlerts(limited, throttled).verdict()).isEqualTo(Verdict.WRONG);
+        assertThat(ZooAnswer.ofAlerts(limited, List.of()).verdict()).isEqualTo(Verdict.RIGHT);
+        List<Statement> other = List.of(statement("gc", "garbage collection uses 30 %", 4));
+        assertThat(ZooAnswer.ofFindings(limited, "page", other, "", BEGIN).verdict())
+                .isEqualTo(Verdict.WRONG);
+    }
+
+    @Test
     void shouldJudgeOtherTools() {
         assertThat(ZooAnswer.ofLines(YIELDS, "a", List.of("90.0 java/lang/Thread.yield"))
                         .verdict())
@@ -167,7 +185,8 @@ class ZooTest {
     void shouldKnowEachFinding() throws Exception {
         String document = Files.readString(Path.of("..", "docs", "alerts.md"));
         for (Misbehavior each : Misbehaviors.ALL)
-            for (String kind : each.kinds()) assertThat(document).contains("[`" + kind + "`]");
+            for (String kind : Stream.concat(each.kinds().stream(), each.forbidden().stream())
+                    .toList()) assertThat(document).contains("[`" + kind + "`]");
         assertThat(Misbehaviors.ALL.stream().filter(Misbehavior::isHeldOut)).hasSize(5);
     }
 }

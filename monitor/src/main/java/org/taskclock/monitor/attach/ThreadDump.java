@@ -34,6 +34,7 @@ public final class ThreadDump {
         private static final Pattern JDK_FRAME = Pattern.compile("^\tat (?:java|javax|jdk|sun|com\\.sun)\\.");
         private static final Pattern TIMER =
                 Pattern.compile("at java\\.util\\.(?:TimerThread\\.mainLoop|.*DelayedWorkQueue\\.take)");
+        private static final String MOUNTED = "Mounted virtual thread #";
         private static final Pattern ALLOCATED = Pattern.compile(" allocated=\\S+");
         /** The rest of the name of a lambda's class, which differs in each JVM. */
         private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");
@@ -61,7 +62,7 @@ public final class ThreadDump {
          * before 24 do not print it.
          */
         public String mountedSite() {
-            int mounted = text.indexOf("Mounted virtual thread #");
+            int mounted = text.indexOf(MOUNTED);
             if (mounted < 0) return "";
             return text.substring(mounted)
                     .lines()
@@ -74,7 +75,7 @@ public final class ThreadDump {
 
         /** Returns the methods, outermost first. Those of a virtual thread follow those of its carrier. */
         public List<String> frames() {
-            int mounted = Math.max(0, text.indexOf("Mounted virtual thread #"));
+            int mounted = Math.max(0, text.indexOf(MOUNTED));
             List<String> frames = new ArrayList<>();
             for (String part : new String[] {text.substring(mounted), text.substring(0, mounted)}) {
                 for (Matcher frame = FRAME.matcher(part); frame.find(); )
@@ -82,6 +83,15 @@ public final class ThreadDump {
             }
             Collections.reverse(frames);
             return frames;
+        }
+
+        /** Returns whether the stack of the carried virtual thread is there. JDKs before 24 do not print it. */
+        public boolean showsMounted() {
+            return carriedId != 0 && text.contains(MOUNTED);
+        }
+
+        public boolean isCreatingException() {
+            return text.contains("\tat java.lang.Throwable.fillInStackTrace(");
         }
 
         /** Returns whether the thread sleeps, or waits for a time, other than as the worker of a queue of tasks. */
@@ -109,6 +119,18 @@ public final class ThreadDump {
             Matcher allocated = ALLOCATED.matcher(header());
             String frames = text.substring(Math.max(0, text.indexOf("\tat ")));
             return (allocated.find() ? allocated.group() : "") + frames;
+        }
+
+        /**
+         * Returns how much the thread has allocated, and the frames that called a regular expression; empty if it is in
+         * none. These are the same during one match.
+         */
+        public String allocatedAndRegexCaller() {
+            int regex = text.lastIndexOf("\tat java.util.regex.");
+            if (regex < 0) return "";
+            Matcher allocated = ALLOCATED.matcher(header());
+            int caller = text.indexOf('\n', regex);
+            return (allocated.find() ? allocated.group() : "") + (caller < 0 ? "" : text.substring(caller));
         }
 
         public boolean isYielding() {

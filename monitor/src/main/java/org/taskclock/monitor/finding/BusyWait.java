@@ -38,7 +38,7 @@ public final class BusyWait extends FindingKind {
         List<String> evidence = suspect.evidence();
         evidence.add("its whole stack was the same in the last " + stacks.sameSamples + " stack samples, over "
                 + number(Math.rint(nanos / 1e9)) + " s");
-        return suspect.finding(
-                this, suspect.that("keeps", "keep") + " running without blocking " + stacks.topFrame, evidence);
+        String text = suspect.that("keeps", "keep") + " running without blocking " + stacks.topFrame;
+        return suspect.finding(this, text, evidence).lasting(nanos, observation.intervalNanos());
     }
 }

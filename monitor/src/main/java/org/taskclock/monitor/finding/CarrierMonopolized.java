@@ -10,6 +10,9 @@ public final class CarrierMonopolized extends FindingKind {
     /** The least share of an interval in which the carrier runs or waits for a processor. */
     private static final double MONOPOLIZED_SHARE = 0.8;
 
+    /** Of few virtual threads, a carrier often has the same one again. */
+    private static final int MIN_SAME_SAMPLES = 3;
+
     public CarrierMonopolized() {
         super(
                 "carrier-monopolized",
@@ -24,7 +27,7 @@ public final class CarrierMonopolized extends FindingKind {
         // On a busy machine the carrier may wait for a processor. No other virtual thread can use it during that time.
         long occupiedNanos = carrier.cpuNanos() + Math.max(0, carrier.waitNanos());
         return suspect.isCarrier()
-                && suspect.stacks().sameCarriedSamples > 0
+                && suspect.stacks().sameCarriedSamples >= MIN_SAME_SAMPLES
                 && occupiedNanos > MONOPOLIZED_SHARE * suspect.intervalNanos();
     }
 
@@ -37,7 +40,8 @@ public final class CarrierMonopolized extends FindingKind {
                 + (stacks.sameCarriedSamples + 1) + " stack samples");
         String text = "virtual thread #" + stacks.carriedId + " keeps its carrier \""
                 + suspect.busiest().name() + "\" busy; other virtual threads wait";
-        return suspect.finding(this, text, evidence);
+        return suspect.finding(this, text, evidence)
+                .lasting(stacks.sampledAt - stacks.sameCarriedSince, observation.intervalNanos());
     }
 
     @Override

@@ -62,7 +62,8 @@ public final class CarrierPinned extends FindingKind {
         if (!stacks.carriedSite.isEmpty()) evidence.add("the virtual thread was in " + stacks.carriedSite);
         String text = "virtual thread #" + stacks.carriedId + " blocks its carrier \""
                 + suspect.busiest().name() + "\"";
-        return suspect.finding(this, text, evidence);
+        return suspect.finding(this, text, evidence)
+                .lasting(stacks.sampledAt - stacks.sameCarriedSince, observation.intervalNanos());
     }
 
     @Override

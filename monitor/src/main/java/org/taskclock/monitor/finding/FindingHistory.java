@@ -72,13 +72,20 @@ public final class FindingHistory {
             boolean continues = entry.end != null && !start.isAfter(entry.end.plusNanos(intervalNanos / 2));
             if (!continues) {
                 entry.periods++;
-                if (entry.listed.size() < MAX_PERIODS_LISTED) entry.listed.add(new Instant[] {start, end});
+                if (entry.listed.size() < MAX_PERIODS_LISTED)
+                    entry.listed.add(new Instant[] {begin(entry, finding, start), end});
             } else if (entry.periods == entry.listed.size()) {
                 entry.listed.get(entry.listed.size() - 1)[1] = end;
             }
             entry.end = end;
         }
         count++;
+    }
+
+    /** Returns when a period began that was noticed in the interval with this start. */
+    private static Instant begin(Entry entry, Finding finding, Instant start) {
+        Instant begin = start.minusNanos(finding.earlierNanos());
+        return entry.end != null && begin.isBefore(entry.end) ? entry.end : begin;
     }
 
     /**

@@ -34,7 +34,7 @@ public final class FindingHold {
             if (found > 1)
                 evidence.add("found in " + found + " intervals over " + seconds + " s"
                         + (absent == 0 ? "" : ", but not in the last " + (absent == 1 ? "one" : absent)));
-            return new Finding(latest.kind(), latest.tid(), latest.text(), evidence);
+            return new Finding(latest.kind(), latest.tid(), latest.text(), evidence, latest.earlierNanos());
         }
     }
 

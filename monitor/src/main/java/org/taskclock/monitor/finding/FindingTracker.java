@@ -85,11 +85,11 @@ public final class FindingTracker {
         return confirmed;
     }
 
-    /** Returns when a new problem began: when the known problem began that it turns out to be, or now. */
+    /** Returns when a new problem began: when the known problem began that it turns out to be, or what it says. */
     private Instant begin(Finding finding, Instant now) {
         for (Tracked known : tracked.values())
             if (known.wasConfirmed && DatedFinding.isSame(known.latest, finding)) return known.since;
-        return now;
+        return now.minusNanos(finding.earlierNanos());
     }
 
     /** Returns the current problems. */

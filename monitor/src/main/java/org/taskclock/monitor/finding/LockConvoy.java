@@ -35,15 +35,15 @@ public final class LockConvoy extends FindingKind {
 
     @Override
     List<Finding> find(Observation observation, List<Finding> found) {
-        return find(observation.convoys());
+        return find(observation.convoys(), observation.intervalNanos());
     }
 
-    List<Finding> find(LockConvoys convoys) {
+    List<Finding> find(LockConvoys convoys, long intervalNanos) {
         return convoys.all().stream()
                 .filter(convoy -> isCrowded(convoy) || isOfFew(convoy))
                 .sorted(Comparator.comparingInt(
                         (Convoy convoy) -> -convoy.last.waiters().size()))
-                .map(this::finding)
+                .map(convoy -> finding(convoy, intervalNanos))
                 .toList();
     }
 
@@ -61,7 +61,7 @@ public final class LockConvoy extends FindingKind {
         return convoy.recent.stream().filter(waiters -> waiters > 0).count();
     }
 
-    private Finding finding(Convoy convoy) {
+    private Finding finding(Convoy convoy, long intervalNanos) {
         LockGraph.Contention last = convoy.last;
         boolean steadyOwner = last.owner() != null && convoy.owners.size() == 1;
         String lock = last.lockClass();
@@ -96,7 +96,9 @@ public final class LockConvoy extends FindingKind {
                     steady + (steady == 1 ? " thread" : " threads") + " waited in each sample for " + seconds(longest));
         }
         addOwner(evidence, convoy);
-        return new Finding(this, steadyOwner ? last.owner().tid() : 0, text, evidence);
+        long since = isCrowded(convoy) ? convoy.crowdedSince : convoy.since;
+        return new Finding(this, steadyOwner ? last.owner().tid() : 0, text, evidence)
+                .lasting(convoy.lastAt - since, intervalNanos);
     }
 
     private static void addOwner(List<String> evidence, Convoy convoy) {

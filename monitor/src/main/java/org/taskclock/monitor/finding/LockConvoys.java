@@ -154,6 +154,6 @@ public final class LockConvoys {
     }
 
     public List<Finding> findings() {
-        return new LockConvoy().find(this);
+        return new LockConvoy().find(this, 0);
     }
 }

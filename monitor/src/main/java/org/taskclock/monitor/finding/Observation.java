@@ -50,7 +50,7 @@ public record Observation(
      *
      * @param counters what the JVM counted in the interval
      */
-    public record Details(ProcessUsage totals, JvmCounters counters, ThreadHistory history) {}
+    public record Details(ProcessUsage totals, JvmCounters counters, ThreadHistory history, CommonPool commonPool) {}
 
     /**
      * The figures of the agent.

@@ -22,6 +22,12 @@ public final class PoolImbalance extends FindingKind {
                 "Split its work into smaller tasks, or spread connections and keys over all threads of the pool.");
     }
 
+    /** One is enough, because it takes half a minute. */
+    @Override
+    public int minIntervals() {
+        return 1;
+    }
+
     @Override
     List<Finding> find(Observation observation, List<Finding> found) {
         if (observation.details() == null) return List.of();
@@ -35,15 +41,16 @@ public final class PoolImbalance extends FindingKind {
 
     private Finding finding(Lone lone, ThreadHistory history, Observation observation) {
         return new Finding(
-                this,
-                lone.thread().tid(),
-                "thread \"" + lone.thread().name() + "\" does all the work of its pool of " + lone.poolSize()
-                        + " threads",
-                List.of(
-                        "it has run, or waited for a processor, all the time for " + history.secondsSince(lone.since())
-                                + " s",
-                        percent(lone.thread().cpuNanos(), observation.intervalNanos())
-                                + " of a core in the last interval; the others together used at most a tenth of that"));
+                        this,
+                        lone.thread().tid(),
+                        "thread \"" + lone.thread().name() + "\" does all the work of its pool of " + lone.poolSize()
+                                + " threads",
+                        List.of(
+                                "it has run, or waited for a processor, all the time for "
+                                        + history.secondsSince(lone.since()) + " s",
+                                percent(lone.thread().cpuNanos(), observation.intervalNanos())
+                                        + " of a core in the last interval; the others together used at most a tenth of that"))
+                .lasting(history.nanosSince(lone.since()), observation.intervalNanos());
     }
 
     @Override

@@ -34,6 +34,9 @@ public final class StackSamples {
         /** The number of consecutive samples with the same carried virtual thread as in the previous sample. */
         int sameCarriedSamples;
 
+        /** When it was first sampled. */
+        long sameCarriedSince;
+
         long carriedId;
         /** Where the program's code in the carried thread was; empty if unknown. */
         String carriedSite = "";
@@ -44,6 +47,22 @@ public final class StackSamples {
         String topCaller = "";
 
         int timerSamples;
+        /** The samples that show the stack of the carried virtual thread. */
+        int mountedStacks;
+
+        /** The number of consecutive samples in what seems to be the same match of a regular expression. */
+        int regexSamples;
+
+        long regexSince;
+        /** Where the program called it; empty if unknown. */
+        String regexSite = "";
+
+        private String regexCaller = "";
+
+        int exceptionSamples;
+        /** Where the program last created an exception; empty if unknown. */
+        String exceptionSite = "";
+
         /** The number of consecutive samples with the same stack, without any allocation, and since when. */
         int sameSamples;
 
@@ -105,7 +124,9 @@ public final class StackSamples {
         boolean isOpen = stacks.samples < MIN_SAMPLES
                 || stacks.yieldingSamples > 0
                 || stacks.timerSamples > stacks.samples / 2
+                || stacks.exceptionSamples > stacks.samples / 2
                 || stacks.sameSamples > 2
+                || stacks.regexSamples > 2
                 || thread.kind() == ThreadKind.CARRIER
                 || Suspect.isSystemHeavy(thread);
         return isOpen || System.nanoTime() - stacks.sampledAt >= MAX_PAUSE_NANOS;
@@ -132,10 +153,22 @@ public final class StackSamples {
             suspect.topCaller = entry.programFrame();
         }
         suspect.topFrame = entry.topFrame();
+        String caller = entry.allocatedAndRegexCaller();
+        boolean isSameMatch = !caller.isEmpty() && caller.equals(suspect.regexCaller);
+        suspect.regexCaller = caller;
+        suspect.regexSamples = caller.isEmpty() ? 0 : isSameMatch ? suspect.regexSamples + 1 : 1;
+        if (!isSameMatch) suspect.regexSince = nanos;
+        suspect.regexSite = entry.programFrame();
+        if (entry.isCreatingException()) {
+            suspect.exceptionSamples++;
+            suspect.exceptionSite = entry.programFrame();
+        }
         if (entry.isYielding()) suspect.yieldingSamples++;
         if (entry.isScheduling()) suspect.schedulingSamples++;
-        suspect.sameCarriedSamples =
-                entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId ? suspect.sameCarriedSamples + 1 : 0;
+        if (entry.showsMounted()) suspect.mountedStacks++;
+        boolean isSameCarried = entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId;
+        suspect.sameCarriedSamples = isSameCarried ? suspect.sameCarriedSamples + 1 : 0;
+        if (!isSameCarried) suspect.sameCarriedSince = nanos;
         suspect.carriedId = entry.carriedId();
         suspect.carriedSite = entry.mountedSite();
     }

@@ -7,6 +7,9 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Threads that are in the kernel most of the time. */
 public final class SystemHeavy extends FindingKind {
+    /** Threads that wait for connections block often, and are in the kernel whenever they have little to do. */
+    private static final double MIN_BLOCKING_PROCESSORS = 0.25;
+
     private static final String IN_KERNEL = "jvm_pool:taskclock_thread_system_time_seconds:rate5m > "
             + Suspect.HEAVY_SHARE + " * jvm_pool:taskclock_thread_cpu_time_seconds:rate5m";
 
@@ -27,7 +30,8 @@ public final class SystemHeavy extends FindingKind {
     @Override
     Finding find(Suspect suspect, Observation observation) {
         ThreadUsage busiest = suspect.busiest();
-        if (!isBusy(busiest.cpuNanos(), suspect.intervalNanos()) || !Suspect.isSystemHeavy(busiest)) return null;
+        double processors = hardlyBlocks(busiest, suspect.intervalNanos()) ? MIN_PROCESSORS : MIN_BLOCKING_PROCESSORS;
+        if (busiest.cpuNanos() < processors * suspect.intervalNanos() || !Suspect.isSystemHeavy(busiest)) return null;
         List<String> evidence = suspect.evidence();
         if (!suspect.stacks().topFrame.isEmpty()) {
             evidence.add("top of its stack: " + suspect.stacks().topFrame);
@@ -67,7 +71,7 @@ public final class SystemHeavy extends FindingKind {
                         "TaskClockSystemHeavy",
                         10,
                         Alert.Severity.INFO,
-                        busy + "0.25\nand " + IN_KERNEL + "\nunless " + HARDLY_BLOCKS,
+                        busy + MIN_BLOCKING_PROCESSORS + "\nand " + IN_KERNEL + "\nunless " + HARDLY_BLOCKS,
                         summary,
                         ""));
     }

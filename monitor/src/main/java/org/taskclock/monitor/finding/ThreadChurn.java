@@ -27,6 +27,12 @@ public final class ThreadChurn extends FindingKind {
                         + " jdk.ThreadStart.");
     }
 
+    /** One is enough, because it takes ten seconds. */
+    @Override
+    public int minIntervals() {
+        return 1;
+    }
+
     @Override
     List<Finding> find(Observation observation, List<Finding> found) {
         if (observation.details() == null) return List.of();
@@ -35,12 +41,14 @@ public final class ThreadChurn extends FindingKind {
         long started = 0;
         long nanos = 0;
         int steady = 0;
+        long begin = 0;
         Map<PoolKey, Integer> fresh = new HashMap<>();
         for (Moment moment : recent) {
             if (moment.started() < 0) return List.of();
             started += moment.started();
             nanos += moment.nanos();
-            if (moment.started() >= MIN_STEADY_STARTS * moment.nanos() / 1e9) steady++;
+            if (moment.started() >= MIN_STEADY_STARTS * moment.nanos() / 1e9 && steady++ == 0)
+                begin = moment.at() - moment.nanos();
             moment.fresh().forEach((pool, count) -> fresh.merge(pool, count, Integer::sum));
         }
         double perSecond = started * 1e9 / nanos;
@@ -54,8 +62,9 @@ public final class ThreadChurn extends FindingKind {
                 .max(Map.Entry.comparingByValue())
                 .ifPresent(pool -> evidence.add("most of those that were seen were named like \""
                         + pool.getKey().pool() + "\"; a thread has the name of its creator until it gets its own"));
-        return List.of(new Finding(
-                this, 0, number(Math.rint(perSecond)) + " threads start per second, and end soon after", evidence));
+        String text = number(Math.rint(perSecond)) + " threads start per second, and end soon after";
+        return List.of(new Finding(this, 0, text, evidence)
+                .lasting(observation.details().history().nanosSince(begin), observation.intervalNanos()));
     }
 
     @Override

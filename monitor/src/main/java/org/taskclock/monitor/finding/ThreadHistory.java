@@ -81,15 +81,22 @@ public final class ThreadHistory {
         lone = next;
     }
 
-    /** Returns how long ago a moment was, in seconds. */
-    long secondsSince(long at) {
-        return Math.round((now - at) / 1e9);
+    /** Returns how long ago a moment was. */
+    long nanosSince(long at) {
+        return now - at;
     }
 
-    /** Returns the intervals of the last minute, or none if less is known. */
-    Deque<Moment> minute() {
+    /** Returns how long ago a moment was, in seconds. */
+    long secondsSince(long at) {
+        return Math.round(nanosSince(at) / 1e9);
+    }
+
+    /** Returns the intervals of the last minute, or of that part of it; none if less is known. */
+    List<Moment> last(double minutes) {
+        long window = (long) (minutes * WINDOW_NANOS);
         Moment first = moments.peek();
-        return first == null || now - first.at + first.nanos < WINDOW_NANOS - 2 * SECOND ? new ArrayDeque<>() : moments;
+        if (first == null || now - first.at + first.nanos < window - 2 * SECOND) return List.of();
+        return moments.stream().filter(moment -> now - moment.at <= window).toList();
     }
 
     /** Returns the intervals of the last ten seconds, or none if less is known. */

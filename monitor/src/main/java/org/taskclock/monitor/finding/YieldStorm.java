@@ -24,6 +24,9 @@ public final class YieldStorm extends FindingKind {
                         + " such as a BlockingQueue or LockSupport.park.");
     }
 
+    /** Without a yield in any of them. */
+    private static final int MIN_MOUNTED_STACKS = 3;
+
     /** Says how to count the yields. */
     static String hint(int pid) {
         return "to count the yields by call site, run taskclock yields " + pid;
@@ -66,12 +69,13 @@ public final class YieldStorm extends FindingKind {
 
     /**
      * Yielding virtual threads alternate quickly: samples show the same threads repeatedly, or a carrier between two of
-     * them.
+     * them. So do threads that wait for each other, but where stacks of virtual threads are printed, some would yield.
      */
     private static boolean isSuspectedByStacks(Suspect suspect, Observation observation) {
         StackSamples.Stacks stacks = suspect.stacks();
         return suspect.isCarrier()
                 && observation.repeatedlyMounted() != 0
+                && stacks.mountedStacks < MIN_MOUNTED_STACKS
                 && stacks.schedulingSamples >= 2
                 && stacks.schedulingSamples * 3 >= stacks.samples;
     }

@@ -16,6 +16,9 @@ public final class HeapMonitor implements AutoCloseable {
     /** How long a JVM may take to create its counters. It does so in the first tenths of a second. */
     private static final long MAX_START_NANOS = 10_000_000_000L;
 
+    /** The JVM keeps at most 1,024 characters (-XX:PerfMaxStringConstLength). */
+    private static final int MAX_OPTIONS = 1_000;
+
     private static final String FREQUENCY = "sun.os.hrt.frequency";
 
     private final long pid;
@@ -108,6 +111,12 @@ public final class HeapMonitor implements AutoCloseable {
      */
     public long contendedLockAttempts() {
         return data == null ? -1 : data.value("sun.rt._sync_ContendedLockAttempts");
+    }
+
+    /** Returns the options of the JVM, with those of environment variables; null if they are not known completely. */
+    public String options() {
+        String options = data == null ? null : data.text("java.rt.vmArgs");
+        return options == null || options.length() >= MAX_OPTIONS ? null : options;
     }
 
     /** Returns what the JVM has counted, as of the last call of {@link #refresh}. */

@@ -11,6 +11,8 @@ import org.taskclock.monitor.usage.ProcessUsage;
 
 /** Checks values in a recording that another program may have written. All methods throw a RuntimeException. */
 final class RecordedValues {
+    private static final long MAX_EARLIER_NANOS = 1L << 60;
+
     /** The nanoseconds between two times fit into a long. */
     private static final Instant LAST = Instant.parse("2200-01-01T00:00:00Z");
 
@@ -57,6 +59,8 @@ final class RecordedValues {
             Objects.requireNonNull(finding.kind());
             Objects.requireNonNull(finding.text());
             Objects.requireNonNull(finding.evidence()).forEach(Objects::requireNonNull);
+            if (finding.earlierNanos() < 0 || finding.earlierNanos() > MAX_EARLIER_NANOS)
+                throw new IllegalArgumentException();
         }
         return findings;
     }

@@ -16,7 +16,9 @@ import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.ThreadDump;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
+import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.finding.LockConvoy;
 import org.taskclock.monitor.usage.JavaStatus;
@@ -29,6 +31,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
  */
 public final class Explanation {
     private static final int MAX_GROUPS = 3;
+    /** Problems besides the most severe one. */
+    private static final int MAX_OTHERS = 2;
     /** Of the CPU time of the JVM. Smaller shares are not mentioned. */
     private static final double MIN_SHARE = 0.01;
     /** Of one processor. Less waiting is not mentioned. */
@@ -71,15 +75,28 @@ public final class Explanation {
      * @param since returns when a problem began
      */
     public List<String> lines(Function<FindingHistory.Entry, String> since) {
-        return new Text(sum.interval(), problem(), since, sites).lines();
+        List<FindingHistory.Entry> problems = problems();
+        return new Text(sum.interval(), problems.isEmpty() ? null : problems.get(0), also(problems), since, sites)
+                .lines();
     }
 
-    /** Returns the most severe problem that has lasted; null if there is none. */
-    private FindingHistory.Entry problem() {
+    /** Returns the problems that have lasted, the most severe first. */
+    private List<FindingHistory.Entry> problems() {
         return findings.entries().stream()
                 .filter(findings::hasLasted)
-                .min(Comparator.comparing(entry -> entry.last().kind(), FindingKinds.BY_SEVERITY))
-                .orElse(null);
+                .sorted(Comparator.comparing(entry -> entry.last().kind(), FindingKinds.BY_SEVERITY))
+                .toList();
+    }
+
+    /** Returns the first problem of each other kind. */
+    private static String also(List<FindingHistory.Entry> problems) {
+        Map<FindingKind, String> others = new LinkedHashMap<>();
+        for (FindingHistory.Entry problem : problems) {
+            Finding other = problem.last();
+            if (!other.kind().equals(problems.get(0).last().kind()) && others.size() < MAX_OTHERS)
+                others.putIfAbsent(other.kind(), other.text() + " (" + other.kind() + ")");
+        }
+        return others.isEmpty() ? "" : " Also: " + String.join("; ", others.values()) + ".";
     }
 
     /** Threads with the same name, or of the same purpose. */
@@ -116,6 +133,7 @@ public final class Explanation {
     private record Text(
             Interval interval,
             FindingHistory.Entry problem,
+            String also,
             Function<FindingHistory.Entry, String> since,
             ProgramSites sites) {
         List<String> lines() {
@@ -257,7 +275,7 @@ public final class Explanation {
             if (problem == null) return "No known problem was found.";
             return "Problem: " + problem.last().text() + " (" + problem.last().kind() + ", since "
                     + since.apply(problem) + "). "
-                    + problem.last().kind().meaning();
+                    + problem.last().kind().meaning() + also;
         }
 
         private String next(List<Group> groups) {

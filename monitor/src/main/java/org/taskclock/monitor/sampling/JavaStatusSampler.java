@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.List;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
+import org.taskclock.monitor.finding.CommonPool;
 import org.taskclock.monitor.finding.LockConvoys;
 import org.taskclock.monitor.finding.LockGraph;
 import org.taskclock.monitor.proc.HeapMonitor;
@@ -29,6 +30,7 @@ final class JavaStatusSampler {
     private final ThreadDumps dumps;
     private final JavaStatusTracker tracker = new JavaStatusTracker();
     private final LockConvoys convoys = new LockConvoys();
+    private final CommonPool commonPool = new CommonPool();
 
     private boolean watching;
     private ThreadDump last;
@@ -50,11 +52,15 @@ final class JavaStatusSampler {
      * Takes a dump if one is due, or uses one that was taken for another purpose.
      *
      * @param contendedAttempts as {@link HeapMonitor#contendedLockAttempts} returns it
+     * @param parallelism of the common pool
      */
-    void sample(long contendedAttempts) {
+    void sample(long contendedAttempts, int parallelism) {
         fresh = false;
         // The JVM may refuse dumps for a long time.
-        if (last != null) convoys.forgetBefore(System.nanoTime() - maxPauseNanos());
+        if (last != null) {
+            convoys.forgetBefore(System.nanoTime() - maxPauseNanos());
+            commonPool.forgetBefore(System.nanoTime() - maxPauseNanos());
+        }
         if (isDue(contendedAttempts) && dumps.mayDump()) {
             try {
                 dumps.dump();
@@ -70,15 +76,20 @@ final class JavaStatusSampler {
         LockGraph locks = LockGraph.of(dump);
         tracker.add(dump, locks, dump.takenAt());
         convoys.add(locks, dump.takenAt());
-        pauseNanos = convoys.isContended() ? MIN_PAUSE_NANOS : Math.min(MAX_PAUSE_NANOS, 2 * pauseNanos);
+        commonPool.add(dump, locks, dump.takenAt(), parallelism);
+        pauseNanos = isSuspicious() ? MIN_PAUSE_NANOS : Math.min(MAX_PAUSE_NANOS, 2 * pauseNanos);
     }
 
     private boolean isDue(long contendedAttempts) {
-        if (watching || convoys.isContended() || last == null) return true;
+        if (watching || isSuspicious() || last == null) return true;
         long age = System.nanoTime() - last.takenAt();
         boolean suspicious = attempts >= 0 && contendedAttempts - attempts >= SUSPICIOUS_ATTEMPTS;
         // The JVM does not count attempts to acquire other locks, and JDK 25 counts none. The first dumps follow soon.
         return age >= (suspicious || pauseNanos < MAX_PAUSE_NANOS ? pauseNanos : maxPauseNanos());
+    }
+
+    private boolean isSuspicious() {
+        return convoys.isContended() || commonPool.isSuspicious();
     }
 
     private long maxPauseNanos() {
@@ -92,5 +103,9 @@ final class JavaStatusSampler {
 
     LockConvoys convoys() {
         return convoys;
+    }
+
+    CommonPool commonPool() {
+        return commonPool;
     }
 }

@@ -15,6 +15,7 @@ import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
+import org.taskclock.monitor.finding.CommonPool;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHold;
 import org.taskclock.monitor.finding.Observation;
@@ -158,7 +159,7 @@ public final class Sampler implements AutoCloseable {
     private Interval advance() throws MonitorException {
         heap.refresh();
         // Before the threads are read, because a dump takes time.
-        states.sample(heap.contendedLockAttempts());
+        states.sample(heap.contendedLockAttempts(), commonPoolParallelism());
         char processState = reader.state();
         List<String> notes = new ArrayList<>();
         long[] tids = tids(notes);
@@ -221,7 +222,7 @@ public final class Sampler implements AutoCloseable {
         JvmCounters counted = heap.counters().since(counters);
         counters = heap.counters();
         history.add(usages, counted.startedThreads(), intervalNanos, start);
-        Observation.Details details = new Observation.Details(totals, counted, history);
+        Observation.Details details = new Observation.Details(totals, counted, history, states.commonPool());
         List<Finding> found = Observation.ofThreads(usages, details, intervalNanos, stacks, agent, states.convoys())
                 .findings();
         List<Finding> findings = hold.add(found, end, intervalNanos);
@@ -238,6 +239,15 @@ public final class Sampler implements AutoCloseable {
                 notes,
                 ended.pools(),
                 agent.accounts());
+    }
+
+    /** Returns 0 if it is unknown. */
+    private int commonPoolParallelism() {
+        String options = heap.options();
+        if (options == null) return 0;
+        double limit = reader.cpuLimit();
+        int processors = limit > 0 ? Math.min(reader.processors(), (int) Math.ceil(limit)) : reader.processors();
+        return CommonPool.parallelism(options, processors);
     }
 
     private void setProcess(ProcessReader.Reading now) {

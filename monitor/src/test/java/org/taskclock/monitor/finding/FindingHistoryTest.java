@@ -63,6 +63,18 @@ class FindingHistoryTest {
     }
 
     @Test
+    void shouldDateFindingsThatTakeTime() {
+        Finding churn = new Finding(new ThreadChurn(), 0, "a", List.of()).lasting(5 * SECOND, SECOND);
+        for (int i = 0; i < 10; i++) add();
+        add(churn);
+        add();
+        add(churn);
+        assertThat(periods())
+                .as("a period does not begin before the last one ended")
+                .containsExactly("a in 2: 6 to 11, 11 to 13");
+    }
+
+    @Test
     void shouldListTheFirstTenPeriods() {
         for (int i = 0; i < 12; i++) {
             add(new Finding(new YieldStorm(), 7, "a", List.of()));

@@ -38,7 +38,8 @@ class FindingKindsTest {
         Gson gson = new Gson();
         Finding finding = new Finding(new YieldStorm(), 7, "It yields.", List.of("a"));
         String json = gson.toJson(finding);
-        assertThat(json).isEqualTo("{\"kind\":\"yield-storm\",\"tid\":7,\"text\":\"It yields.\",\"evidence\":[\"a\"]}");
+        assertThat(json)
+                .startsWith("{\"kind\":\"yield-storm\",\"tid\":7,\"text\":\"It yields.\",\"evidence\":[\"a\"],");
         assertThat(gson.fromJson(json, Finding.class)).isEqualTo(finding);
     }
 

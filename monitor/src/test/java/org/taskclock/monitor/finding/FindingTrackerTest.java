@@ -168,4 +168,17 @@ final class FindingTrackerTest {
         assertThat(add(compilation)).hasSize(1);
         assertThat(since()).containsExactly(START);
     }
+
+    @Test
+    void shouldDateFindingsThatTakeTime() {
+        Finding churn = new Finding(new ThreadChurn(), 0, "20 threads start", List.of())
+                .lasting(10_000_000_000L, 1_000_000_000);
+        FindingTracker all = new FindingTracker();
+        Instant start = Instant.ofEpochSecond(100);
+        assertThat(all.add(List.of(churn), start)).containsExactly(new DatedFinding(churn, start.minusSeconds(9)));
+        assertThat(all.add(List.of(churn), start.plusSeconds(1)))
+                .as("it does not begin again")
+                .isEmpty();
+        assertThat(all.current()).extracting(DatedFinding::since).containsExactly(start.minusSeconds(9));
+    }
 }

@@ -56,6 +56,16 @@ final class Observations {
             long machineMillis,
             JvmCounters counters,
             ThreadHistory history) {
+        return ofThreads(threads, processMillis, machineMillis, counters, history, new CommonPool());
+    }
+
+    static Observation ofThreads(
+            List<ThreadUsage> threads,
+            long processMillis,
+            long machineMillis,
+            JvmCounters counters,
+            ThreadHistory history,
+            CommonPool pool) {
         ProcessUsage totals = new ProcessUsage(
                 processMillis * MILLIS,
                 0,
@@ -81,6 +91,6 @@ final class Observations {
                 NO_AGENT,
                 new LockConvoys(),
                 null,
-                new Observation.Details(totals, counters, history));
+                new Observation.Details(totals, counters, history, pool));
     }
 }

@@ -50,6 +50,26 @@ class ThreadHistoryTest {
     }
 
     @Test
+    void shouldSayWhenItBeganToGrow() {
+        for (int i = 0; i < 100; i++) assertThat(add(pool("worker", 10, 0), 0)).isEmpty();
+        List<Finding> found = List.of();
+        for (int i = 1; found.isEmpty(); i++) found = add(pool("worker", 10 + 15 * i, 0), 0);
+        assertThat(found.get(0).text()).contains("from 10 to ").contains(" in 30 s");
+        assertThat(second).as("found after").isLessThanOrEqualTo(130);
+        assertThat(second * SECOND - SECOND - found.get(0).earlierNanos())
+                .as("dated")
+                .isEqualTo(100 * SECOND);
+        found = List.of();
+        for (int i = 0; i < 40; i++) found = add(pool("worker", 10 + 15 * second, 0), 0);
+        assertThat(found).hasSize(1);
+    }
+
+    @Test
+    void shouldNotFindFastGrowthThatEnds() {
+        assertThat(found(i -> Math.min(300, 15 * i), 0)).isEmpty();
+    }
+
+    @Test
     void shouldFindAPoolThatIsFarTooLarge() {
         List<Finding> found = found(i -> 912, 0);
         assertThat(found.get(0).text())
@@ -75,6 +95,18 @@ class ThreadHistoryTest {
         }
         assertThat(found).extracting(Finding::kind).containsExactly(new ThreadChurn());
         assertThat(found.get(0).text()).isEqualTo("90 threads start per second, and end soon after");
+        assertThat(found.get(0).earlierNanos()).isEqualTo(9 * SECOND);
+    }
+
+    @Test
+    void shouldDateThreadsThatStartAllTheTimeFromTheFirstOfThem() {
+        for (int i = 0; i < 10; i++) assertThat(add(pool("request", 3, 0), 2)).isEmpty();
+        List<Finding> found = List.of();
+        for (int i = 0; found.isEmpty(); i++) {
+            assertThat(i).isLessThan(10);
+            found = add(pool("request", 3, 0), 40);
+        }
+        assertThat(second * SECOND - SECOND - found.get(0).earlierNanos()).isEqualTo(10 * SECOND);
     }
 
     @Test

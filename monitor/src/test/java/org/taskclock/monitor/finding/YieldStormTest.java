@@ -96,6 +96,34 @@ class YieldStormTest {
         assertThat(found.evidence()).contains("top of its stack: " + stacks.topFrame);
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, true", "2, true", "3, false"})
+    void shouldNotSuspectVirtualThreadsWhoseStacksShowSomethingElse(int mountedStacks, boolean isSuspected) {
+        StackSamples.Stacks stacks = new StackSamples.Stacks();
+        stacks.samples = 9;
+        stacks.schedulingSamples = 5;
+        stacks.mountedStacks = mountedStacks;
+        ThreadUsage carrier = Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, 300, 20, 0, 5);
+        Suspect suspect = new Suspect(List.of(carrier), "", stacks, 0, SECOND);
+        Observation observation = new Observation(
+                SECOND,
+                List.of(suspect),
+                List.of(carrier),
+                SECOND,
+                0,
+                -1,
+                false,
+                "",
+                33,
+                Observations.NO_AGENT,
+                new LockConvoys(),
+                null,
+                null);
+        assertThat(observation.findings())
+                .extracting(Finding::kind)
+                .isEqualTo(isSuspected ? List.of(new YieldStorm()) : List.of());
+    }
+
     @Test
     void shouldListFiveThreadsOfAKind() {
         List<Suspect> suspects = IntStream.range(1, 9)

@@ -15,6 +15,8 @@ import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.monitor.finding.LockConvoy;
 import org.taskclock.monitor.finding.SystemHeavy;
+import org.taskclock.monitor.finding.ThreadChurn;
+import org.taskclock.monitor.finding.TimerStorm;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -235,6 +237,21 @@ class ExplanationTest {
                 .startsWith("Problem: thread \"main\" is heavy (system-heavy, since second 1). ")
                 .endsWith(new SystemHeavy().meaning());
         assertThat(lines.get(4)).isEqualTo("Next: taskclock profile 4711 --thread 3");
+    }
+
+    @Test
+    void shouldNameOtherProblems() {
+        findings = List.of(
+                new Finding(new ThreadChurn(), 0, "90 threads start per second", List.of()),
+                new Finding(new TimerStorm(), 3, "thread \"a\" wakes up", List.of()),
+                new Finding(new TimerStorm(), 4, "thread \"b\" wakes up", List.of()));
+        Explanation explanation = new Explanation();
+        for (int i = 1; i <= 5; i++)
+            explanation.add(
+                    interval(i, thread(3, "a", ThreadKind.JAVA, 900, 100).build()));
+        assertThat(explanation.lines(ExplanationTest::second).get(3))
+                .startsWith("Problem: thread \"a\" wakes up (timer-storm, since ")
+                .endsWith(" Also: 90 threads start per second (thread-churn).");
     }
 
     @Test

@@ -6,17 +6,22 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
 
 /** A program with one problem that the findings are about, or with what only looks like it. */
 final class ProblemProgram {
     private static final Object MONITOR = new java.util.BitSet();
     private static final ReentrantLock LOCK = new ReentrantLock();
+
+    /** Refers to a group, so that Pattern does not remember where it failed. */
+    private static final Pattern NESTED = Pattern.compile("((a+)+)\\2?@");
 
     private static final LongAdder SINK = new LongAdder();
     private static final List<Future<?>> TASKS = new ArrayList<>();
@@ -62,6 +67,31 @@ final class ProblemProgram {
                 ScheduledExecutorService timers = Executors.newScheduledThreadPool(2);
                 for (int i = 0; i < count; i++)
                     TASKS.add(timers.scheduleAtFixedRate(SINK::increment, 0, 1, TimeUnit.MILLISECONDS));
+            }
+            case "exceptions" -> start("parser", count, () -> forever(() -> parseNested(60)));
+            case "few-exceptions" ->
+                start(
+                        "parser",
+                        count,
+                        () -> forever(() -> {
+                            parseNested(60);
+                            for (int n = 1; n < 50_000; n++) SINK.add(gcd(n * 7_919L, 104_729L * n + 3));
+                        }));
+            case "backtracking" -> start("http-exec", count, () -> SINK.add(find("a".repeat(60))));
+            case "matching" ->
+                start(
+                        "parser",
+                        count,
+                        () -> forever(() -> {
+                            for (int i = 0; i < 1_000; i++) SINK.add(find("aaaa" + i));
+                        }));
+            case "blocked-common-pool" -> {
+                for (int i = 0; i < count; i++)
+                    TASKS.add(ForkJoinPool.commonPool().submit(() -> sleepMillis(1_000_000)));
+            }
+            case "busy-common-pool" -> {
+                for (int i = 0; i < count; i++)
+                    TASKS.add(ForkJoinPool.commonPool().submit(ProblemProgram::compute));
             }
             case "one-of-pool" -> {
                 start("loop", 1, ProblemProgram::compute);
@@ -146,6 +176,22 @@ final class ProblemProgram {
 
     private static long gcd(long a, long b) {
         return b == 0 ? a : gcd(b, a % b);
+    }
+
+    private static long find(String text) {
+        return NESTED.matcher(text).matches() ? 1 : 0;
+    }
+
+    private static void parseNested(int depth) {
+        if (depth > 0) {
+            parseNested(depth - 1);
+            return;
+        }
+        try {
+            SINK.add(Integer.parseInt("12x"));
+        } catch (NumberFormatException e) {
+            SINK.increment();
+        }
     }
 
     private static void burnMicros(long micros) {

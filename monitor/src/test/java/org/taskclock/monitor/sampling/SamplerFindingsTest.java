@@ -35,6 +35,9 @@ class SamplerFindingsTest {
         "scheduled 40, timer-storm, wakes up",
         "churn 1, thread-churn, threads start per second",
         "safepoints 300, safepoints, the JVM has stopped all threads for",
+        "exceptions 1, exception-storm, 'thread \"parser-1\" keeps creating exceptions'",
+        "backtracking 1, regex-backtracking, keeps matching a regular expression",
+        "blocked-common-pool 60, common-pool-blocked, 'of pool \"ForkJoinPool.commonPool-worker-#\" wait'",
         "leak 2, thread-leak, 'pool \"leaked-#\" has grown from '",
         "leaked 600, thread-leak, 'pool \"leaked-#\" has had more than 500 threads for '",
         "one-of-pool 8, pool-imbalance, 'thread \"loop-1\" does all the work of its pool of 8 threads'",
@@ -58,7 +61,14 @@ class SamplerFindingsTest {
 
     /** What looks like a problem, but is none. */
     @ParameterizedTest
-    @CsvSource({"idle 20, 20", "server 8, 30", "compute 1, 20"})
+    @CsvSource({
+        "idle 20, 20",
+        "server 8, 30",
+        "compute 1, 20",
+        "few-exceptions 1, 20",
+        "matching 1, 20",
+        "busy-common-pool 60, 20"
+    })
     void shouldNotFindAnything(String program, int seconds) throws Exception {
         try (LoadJvm jvm = LoadJvm.startProgram(ProblemProgram.class, program.split(" ", -1));
                 Sampler sampler = sampler(jvm)) {
