@@ -100,12 +100,8 @@ final class ExporterCommand implements Callable<Integer> {
     @Mixin
     private final PushOptions push = new PushOptions();
 
-    @Option(
-            names = "--kubernetes-node",
-            paramLabel = "NAME",
-            description = "In a pod: name of its node, to show the names of pods, containers, and workloads. The"
-                    + " service account must be allowed to list pods.")
-    private String kubernetesNode;
+    @Mixin
+    private KubernetesOptions kubernetes;
 
     @Override
     public Integer call() throws InterruptedException {
@@ -135,7 +131,7 @@ final class ExporterCommand implements Callable<Integer> {
         return new ExporterOptions(
                 listenAddress,
                 webConfig,
-                new FleetOptions(service, match, maxPools, push.keepEnded(keepEnded), !noAttach, kubernetesNode),
+                new FleetOptions(service, match, maxPools, push.keepEnded(keepEnded), !noAttach, kubernetes.node),
                 interval,
                 refresh,
                 push.read(),

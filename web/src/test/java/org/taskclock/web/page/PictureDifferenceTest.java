@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -34,6 +35,7 @@ class PictureDifferenceTest {
     private static final Path PICTURES = Path.of("target", "pictures");
     private static final int DIFFERENT = 0xff0000;
     private static final int FADE = 0xc0c0c0;
+    private static final int MAX_PICTURES = 20;
 
     /** Of each color. The browser does not draw rounded corners alike each time. */
     private static final int TOLERANCE = 40;
@@ -93,10 +95,21 @@ class PictureDifferenceTest {
             page.waitForFunction("() => document.querySelectorAll('.legend .pool').length === 5");
         }
         if (!view.keys.isEmpty()) page.keyboard().press(view.keys);
-        page.waitForTimeout(500);
-        byte[] png = page.screenshot(new Page.ScreenshotOptions().setFullPage(view.keys.isEmpty()));
+        byte[] png = stable(page, view.keys.isEmpty());
         page.close();
         return ImageIO.read(new ByteArrayInputStream(png));
+    }
+
+    /** Takes pictures until two are equal: on a busy machine, the browser has not drawn all layers in the first. */
+    private static byte[] stable(Page page, boolean isFullPage) {
+        byte[] last = {};
+        for (int i = 0; i < MAX_PICTURES; i++) {
+            page.waitForTimeout(300);
+            byte[] png = page.screenshot(new Page.ScreenshotOptions().setFullPage(isFullPage));
+            if (Arrays.equals(png, last)) return png;
+            last = png;
+        }
+        throw new AssertionError("the page does not stop moving");
     }
 
     /** Returns a faded picture in which pixels that differ are red, or null if there are none. */
