@@ -54,6 +54,11 @@ class FleetPageTest {
     }
 
     private FleetServer serve(String hostUrl) throws WebException {
+        return serve(prometheus, data, hostUrl);
+    }
+
+    /** Starts a server of a fleet, whose links lead to an address. */
+    static FleetServer serve(FakePrometheus prometheus, Path data, String hostUrl) throws WebException {
         ExporterOptions exporter = new ExporterOptions(
                 "127.0.0.1:0",
                 null,

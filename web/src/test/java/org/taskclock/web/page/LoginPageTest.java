@@ -72,8 +72,9 @@ class LoginPageTest {
             assertThat(page.locator("#logout").getAttribute("title")).contains("Ann");
             page.reload();
             page.locator(".machine strong").waitFor();
-            // The page loads again.
-            page.waitForNavigation(() -> page.locator("#logout").click());
+            page.evaluate("() => { window.isOld = true; }");
+            page.locator("#logout").click();
+            page.waitForFunction("() => !window.isOld");
             page.locator(DIALOG).waitFor();
             assertThat(page.request().get(server.url() + "api/jvms").status()).isEqualTo(401);
             assertThat(page.locator("#logout").isVisible()).isFalse();
