@@ -42,7 +42,7 @@ class ProfilePageTest {
                 .setInputFiles(new FilePayload(name, "text/plain", content.getBytes(StandardCharsets.UTF_8)));
     }
 
-    private static void openProfile(Page page, String name, String content) {
+    static void openProfile(Page page, String name, String content) {
         open(page, name, content);
         page.locator("dialog h2:text-is('" + name + "')").waitFor();
         flameGraph(page);
