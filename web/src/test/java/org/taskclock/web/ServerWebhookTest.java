@@ -38,9 +38,9 @@ final class ServerWebhookTest {
         receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         receiver.createContext("/", exchange -> {
             try (exchange) {
-                messages.add(JsonParser.parseReader(
-                                new InputStreamReader(exchange.getRequestBody(), StandardCharsets.UTF_8))
-                        .getAsJsonObject());
+                messages.add(
+                        JsonParser.parseReader(new InputStreamReader(exchange.getRequestBody(), StandardCharsets.UTF_8))
+                                .getAsJsonObject());
                 exchange.sendResponseHeaders(200, -1);
             }
         });

@@ -224,7 +224,9 @@ class FleetPageTest {
     /** Checks the access of all readers, and that only the table scrolls sideways, to its last column. */
     private static void check(Page page, String what, int width) throws Exception {
         NodeModules.checkAccess(page, what);
-        assertThat(page.evaluate("() => document.documentElement.scrollWidth")).as(what).isEqualTo(width);
+        assertThat(page.evaluate("() => document.documentElement.scrollWidth"))
+                .as(what)
+                .isEqualTo(width);
         assertThat((boolean) page.evaluate("""
                 () => {
                   const scroller = document.querySelector('.table');

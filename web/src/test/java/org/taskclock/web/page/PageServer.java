@@ -55,8 +55,7 @@ final class PageServer implements AutoCloseable {
         this(data, token, externalUrl, webConfig, null, client);
     }
 
-    private PageServer(
-            Path data, Path token, String externalUrl, Path webConfig, OidcOptions oidc, HttpClient client)
+    private PageServer(Path data, Path token, String externalUrl, Path webConfig, OidcOptions oidc, HttpClient client)
             throws WebException {
         this.client = client;
         this.oidc = oidc;

@@ -72,7 +72,9 @@ class PictureDifferenceTest {
     private static void openProfile(Page page) {
         StringBuilder stacks = new StringBuilder();
         for (int i = 1; i < 20; i++)
-            stacks.append("main_[j];loop_[j];").append("work_[j];".repeat(i % 4)).append("leaf" + i + "_[j] " + i + "\n");
+            stacks.append("main_[j];loop_[j];")
+                    .append("work_[j];".repeat(i % 4))
+                    .append("leaf" + i + "_[j] " + i + "\n");
         ProfilePageTest.openProfile(page, "orders.collapsed", stacks.toString());
     }
 
@@ -81,30 +83,61 @@ class PictureDifferenceTest {
         List<Map<String, Object>> rows = new ArrayList<>();
         List<Map<String, Object>> lines = new ArrayList<>();
         List<Double> weekEarlier = new ArrayList<>();
-        List<Long> times = LongStream.range(0, 96).mapToObj(i -> NOW - (96 - i) * STEP).toList();
+        List<Long> times =
+                LongStream.range(0, 96).mapToObj(i -> NOW - (96 - i) * STEP).toList();
         for (long time : times) weekEarlier.add(40 + 10 * Math.sin(time / 1e7));
         for (Map<String, Object> jvm : jvms()) {
             double cores = (double) jvm.get("cpu") / 3;
             Map<String, String> labels = Map.of("service", (String) jvm.get("service"));
             rows.add(Map.of(
-                    "name", jvm.get("service"), "labels", labels, "cpu", cores, "weekEarlier", cores * 0.8,
-                    "hours", cores * 20, "jvms", 12, "outliers", 1, "findings", 2, "outlier", false));
-            List<Double> cpu = times.stream().map(time -> cores * (1 + 0.3 * Math.sin(time / 1e7))).toList();
+                    "name",
+                    jvm.get("service"),
+                    "labels",
+                    labels,
+                    "cpu",
+                    cores,
+                    "weekEarlier",
+                    cores * 0.8,
+                    "hours",
+                    cores * 20,
+                    "jvms",
+                    12,
+                    "outliers",
+                    1,
+                    "findings",
+                    2,
+                    "outlier",
+                    false));
+            List<Double> cpu = times.stream()
+                    .map(time -> cores * (1 + 0.3 * Math.sin(time / 1e7)))
+                    .toList();
             lines.add(Map.of("name", jvm.get("service"), "labels", labels, "cpu", cpu));
         }
         Map<String, Object> range = Map.of("from", NOW - 96 * STEP, "to", NOW, "step", STEP, "warnings", List.of());
         Map<String, Object> total = Map.of("cpu", 45, "weekEarlier", 40, "hours", 900, "hoursWeekEarlier", 950);
         Map<String, Object> usage = Map.of("by", "service", "total", total, "rows", rows, "truncated", false);
-        Map<String, Object> series =
-                Map.of("times", times, "lines", lines, "others", times.stream().map(time -> 0).toList());
+        Map<String, Object> series = Map.of(
+                "times",
+                times,
+                "lines",
+                lines,
+                "others",
+                times.stream().map(time -> 0).toList());
         Map<String, String> labels = Map.of("service", "orders", "instance", "host-3:10077", "jvm", "orders-17");
         Map<String, Object> finding = Map.of("kind", "yield-storm", "since", NOW - 60_000, "labels", labels);
         Map<String, Object> version = Map.of("service", "orders", "version", "2.3", "isNew", true);
         FakeServer.answer(page, "/usage", merged(range, usage));
         FakeServer.answer(page, "/series", merged(merged(range, series), Map.of("weekEarlier", weekEarlier)));
-        FakeServer.answer(page, "/findings", Map.of("truncated", false, "findings", List.of(
-                merged(finding, Map.of("active", true)), merged(finding, Map.of("active", false)))));
-        FakeServer.answer(page, "/versions", Map.of("versions", List.of(merged(version, Map.of("first", NOW - 20 * STEP)))));
+        FakeServer.answer(
+                page,
+                "/findings",
+                Map.of(
+                        "truncated",
+                        false,
+                        "findings",
+                        List.of(merged(finding, Map.of("active", true)), merged(finding, Map.of("active", false)))));
+        FakeServer.answer(
+                page, "/versions", Map.of("versions", List.of(merged(version, Map.of("first", NOW - 20 * STEP)))));
         Map<String, Object> fleet = Map.of("url", "http://prometheus:9090", "price", 0.05);
         FakeServer.answer(page, "/api/info", Map.of("version", "test", "host", "host", "now", NOW, "fleet", fleet));
     }
