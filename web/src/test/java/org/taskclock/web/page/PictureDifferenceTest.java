@@ -164,10 +164,10 @@ class PictureDifferenceTest {
                 BROWSER.server().url(), page, view.address.replaceFirst("[?].*", ""), null, "host", jvms(), () -> {
                     FakeServer.answer(page, "/pools", FakeServer.range(NOW - 360_000, 300, "pools", 5));
                     FakeServer.answer(page, "/threads", FakeServer.range(NOW - 360_000, 300, "threads", 14));
-                    if (view == FLEET) answerFleet(page);
+                    if (view.equals(FLEET)) answerFleet(page);
                 });
         if (view.address.contains("?")) page.evaluate("hash => location.hash = hash", view.address);
-        if (view == FLEET) {
+        if (view.equals(FLEET)) {
             page.locator(".body .row >> text=orders").waitFor();
         } else if (view.address.equals("#/")) {
             FakeServer.send(page, "jvms", FakeServer.jvms(jvms()));
