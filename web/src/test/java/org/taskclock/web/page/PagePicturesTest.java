@@ -78,6 +78,8 @@ class PagePicturesTest {
                 "range => location.hash = location.hash.replace(/\\?.*/, '') + range",
                 "?from=" + (begin - MINUTE_MILLIS) + "&to=" + (begin + MINUTE_MILLIS) + "&compare=on");
         page.waitForFunction("() => document.querySelector('.range-text').textContent.includes('step 1 s')");
+        page.setViewportSize(WIDTH, HEIGHT);
+        page.evaluate("() => document.querySelector('.timeline').scrollIntoView()");
         drag(page, 0.05, 0.45);
         page.waitForFunction("() => /Now drag/.test(document.querySelector('main').textContent)");
         drag(page, 0.55, 0.95);
@@ -171,7 +173,7 @@ class PagePicturesTest {
             page.locator("dialog .close").click();
 
             compare(page);
-            take(page, "compare", 980);
+            take(page, "compare", HEIGHT);
 
             page.locator("a:has-text('All JVMs')").click();
             page.locator(".card-link:has-text('shop')").click();
