@@ -142,8 +142,9 @@ class PagePicturesTest {
                 LoadJvm billing = start("billing", "lightly=3", "idle=20");
                 LoadJvm orders = start("orders", "lightly=4", "carrier", "idle=12");
                 LoadJvm search = start("search", "allocate", "lightly=6", "idle=30");
-                LoadJvm mail = start("mail", "lightly", "idle=8")) {
-            for (LoadJvm jvm : List.of(billing, orders, search, mail)) server.idOf(jvm.pid());
+                LoadJvm mail = start("mail", "lightly", "idle=8");
+                LoadJvm reports = start("reports", "lightly=2", "idle=4")) {
+            for (LoadJvm jvm : List.of(billing, orders, search, mail, reports)) server.idOf(jvm.pid());
             server.awaitHistory();
             Thread.sleep(MINUTE_MILLIS);
             orders.send("start yield");
