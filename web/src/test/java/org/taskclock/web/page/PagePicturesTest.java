@@ -183,12 +183,14 @@ class PagePicturesTest {
         try (Chromium chromium = Chromium.start();
                 PageServer server = new PageServer(data, null);
                 LoadJvm shop = LoadJvm.startProgram(AccountLoadProgram.class, arguments)) {
+            server.awaitHistory();
             Page page = chromium.page(WIDTH, HEIGHT, ColorScheme.LIGHT);
             page.navigate(server.url() + "#/jvm/" + server.idOf(shop.pid()));
             page.locator("button[aria-keyshortcuts=a][aria-disabled=false]").click();
             page.locator("select[aria-label='Type of accounts']").selectOption("tenant");
             page.evaluate("() => { events.interval = []; }");
             page.waitForFunction("() => events.interval.length > 20");
+            page.evaluate("() => document.querySelector('.timeline').scrollIntoView()");
             take(page, "accounts", HEIGHT);
             assertThat(chromium.problems()).isEmpty();
         }
