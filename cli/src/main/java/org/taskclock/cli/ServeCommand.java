@@ -224,7 +224,8 @@ final class ServeCommand implements Callable<Integer> {
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
-                new FleetOptions(service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach, kubernetes.node),
+                new FleetOptions(
+                        service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach, Duration.ZERO, kubernetes.node),
                 INTERVAL,
                 REFRESH,
                 push.read(),
