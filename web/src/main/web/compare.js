@@ -3,7 +3,7 @@
 // @ts-check
 
 import {get, jvmPath, messageOf, query} from './api.js';
-import {el} from './dom.js';
+import {el, scrollBox} from './dom.js';
 import {duration, percent, range} from './format.js';
 
 /**
@@ -91,7 +91,7 @@ export class Comparison {
       all.remove();
       this.table(changes);
     }});
-    const scroll = el('div', {class: 'scroll'}, el('table', {class: 'compare'},
+    const scroll = scrollBox('Changes', el('table', {class: 'compare'},
       el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {scope: 'col', text: head})))), el('tbody', {}, ...rows)));
     const note = el('p', {class: 'note', text: (changes.some(change => change.changed) ? '' : `No significant change in any ${this.by ? 'account' : 'pool or thread'}. `)
       + 'CHANCE is the difference that chance exceeds in fewer than 1 in 1,000 cases. All figures are percent of one core.'});

@@ -39,6 +39,11 @@ export function button(text, action, properties = {}) {
   return el('button', {type: 'button', text, onclick: action, ...properties});
 }
 
+/** Returns a box that scrolls, also with the keys. @param {string} label what is in it @param {...Node} children */
+export function scrollBox(label, ...children) {
+  return el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label}, ...children);
+}
+
 /** @param {string} id @returns {HTMLElement} */
 export function byId(id) {
   const element = document.getElementById(id);

@@ -4,7 +4,7 @@
 
 import {get, getText, messageOf, profilePath, query} from './api.js';
 import {openDialog} from './dialogs.js';
-import {button, el, setText} from './dom.js';
+import {button, el, scrollBox, setText} from './dom.js';
 import {bytes, isKnown, percent} from './format.js';
 import {connectFrames} from './frames.js';
 
@@ -76,7 +76,7 @@ class ProfileView {
     this.other = el('select', {'aria-label': 'Compare with'}, el('option', {value: '', text: 'nothing'}));
     this.other.addEventListener('change', () => this.show(this.other.value));
     this.explanation = el('p', {class: 'note', role: 'status'});
-    this.table = el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Methods'});
+    this.table = scrollBox('Methods');
     const notes = profile.notes.length ? el('ul', {class: 'notes note'}, ...profile.notes.map(text => el('li', {text}))) : '';
     this.elements = [
       el('p', {class: 'summary', text: summaryOf(profile)}), notes,

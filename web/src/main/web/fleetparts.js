@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {button, el} from './dom.js';
+import {button, el, scrollBox} from './dom.js';
 import {changeOf, hostAddress, serviceAddress} from './fleetrows.js';
 import {change, cores, moment} from './format.js';
 import {presetFor} from './state.js';
@@ -69,7 +69,7 @@ export class Versions {
       el('td', {text: moment(version.first)})));
     this.host.replaceChildren(
       el('h2', {text: service ? 'Versions in this range' : 'New versions in this range'}),
-      el('div', {class: 'scroll'}, el('table', {class: 'compare'},
+      scrollBox('Table of versions', el('table', {class: 'compare'},
         el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {scope: 'col', text: head})))),
         el('tbody', {}, ...rows))),
       el('p', {class: 'note', hidden: !service, text: 'BEFORE and AFTER are the cores of the service in the last part '

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {ApiError, get, onUnauthorized, post, query, send} from './api.js';
+import {ApiError, get, messageOf, onUnauthorized, post, query, send} from './api.js';
 import {setColumns} from './columns.js';
 import {login, openDialog} from './dialogs.js';
 import {byId, clean, el, setText} from './dom.js';
@@ -43,8 +43,12 @@ export class Page {
     byId('help').addEventListener('click', openHelp);
     byId('share').addEventListener('click', () => this.share());
     byId('logout').addEventListener('click', async () => {
-      await post('api/logout');
-      location.reload();
+      try {
+        await post('api/logout');
+        location.reload();
+      } catch (e) {
+        this.problem('server', messageOf(e));
+      }
     });
     addEventListener('hashchange', () => this.route());
     addEventListener('keydown', event => handleKey(event, this));
@@ -124,7 +128,7 @@ export class Page {
       this.problem('process', found ? '' : `No JVM with the process id ${state.jvm} ran on this host in the last 24 hours.`);
       location.replace(addressOf(found ? {...state, jvm: found.id} : {...state, view: 'overview'}));
     } catch (e) {
-      this.problem('process', e instanceof Error ? e.message : String(e));
+      this.problem('process', messageOf(e));
     }
   }
 
@@ -203,7 +207,7 @@ export class Page {
       this.problem('file', '');
       openJvm(opened.id, {range: 'fixed', from: Math.floor(opened.from), to: Math.ceil(opened.to)});
     } catch (e) {
-      this.problem('file', `${file.name}: ${e instanceof Error ? e.message : e}`);
+      this.problem('file', `${file.name}: ${messageOf(e)}`);
     }
   }
 

@@ -4,7 +4,7 @@
 
 import {get, jvmPath, messageOf, query} from './api.js';
 import {openDialog} from './dialogs.js';
-import {el, setText} from './dom.js';
+import {el, scrollBox, setText} from './dom.js';
 import {duration, percent, range} from './format.js';
 import {connectFrames} from './frames.js';
 
@@ -17,7 +17,7 @@ export async function openRange({id, data, chart, state}) {
   const asked = {from: Math.floor(data.from), to: Math.ceil(data.to), ...pool === undefined ? {} : {pool}};
   const frame = el('iframe', {class: 'flame', title: 'Flame graph', hidden: true});
   const status = el('p', {class: 'note summary', role: 'status', text: 'Reading the profiles\u2026'});
-  const table = el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Methods'});
+  const table = scrollBox('Methods');
   const load = () => frame.contentWindow?.location.replace(new URL(query(jvmPath(id, '/flame'), asked), document.baseURI));
   const disconnect = connectFrames([frame], load);
   const dialog = openDialog(`Flame graph, ${range(data.from, data.to)}`, status, frame, table);

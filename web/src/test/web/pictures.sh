@@ -3,8 +3,7 @@
 # Copyright the TaskClock authors
 #
 # Compares pictures of each view of the page with those of another commit, pixel by pixel, on a desktop and a phone,
-# light and dark. Prints which differ; target/pictures/index.html shows them side by side. Build first: mvn -DskipTests
-# package.
+# light and dark. Prints which differ; web/target/pictures/index.html shows them side by side.
 #
 # Usage: pictures.sh [COMMIT]    (default: HEAD, which shows what uncommitted changes do)
 set -euo pipefail
@@ -15,6 +14,6 @@ trap 'rm -rf "$base"' EXIT
 git -C "$root" archive "${1:-HEAD}" web/src/main/web | tar -x -C "$base"
 
 cd "$root"
-mvn -q -o -Pslow "-Dpictures.base=$base/web/src/main/web" -Dit.test=PictureDifferenceTest -pl web \
-  failsafe:integration-test@jdk25
+mvn -q -o verify -Pslow -Dtests.jdk17.groups=none "-Dpictures.base=$base/web/src/main/web" \
+  -Dit.test=PictureDifferenceTest -pl web -am
 cat web/target/pictures/differences.txt

@@ -102,12 +102,8 @@ final class ExporterCommand implements Callable<Integer> {
     @Mixin
     private final PushOptions push = new PushOptions();
 
-    @Option(
-            names = "--kubernetes-node",
-            paramLabel = "NAME",
-            description = "In a pod: name of its node, to show the names of pods, containers, and workloads. The"
-                    + " service account must be allowed to list pods.")
-    private String kubernetesNode;
+    @Mixin
+    private KubernetesOptions kubernetes;
 
     @Override
     public Integer call() throws InterruptedException {
@@ -144,7 +140,7 @@ final class ExporterCommand implements Callable<Integer> {
                         push.keepEnded(keepEnded),
                         !noAttach,
                         ACCOUNTS_INTERVAL,
-                        kubernetesNode),
+                        kubernetes.node),
                 interval,
                 refresh,
                 push.read(),

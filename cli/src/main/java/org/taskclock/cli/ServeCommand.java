@@ -179,12 +179,8 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private final PushOptions push = new PushOptions();
 
-    @Option(
-            names = "--kubernetes-node",
-            paramLabel = "NAME",
-            description = "In a pod: name of its node, to show the names of pods, containers, and workloads. The"
-                    + " service account must be allowed to list pods.")
-    private String kubernetesNode;
+    @Mixin
+    private KubernetesOptions kubernetes;
 
     @Mixin
     private ServeFleetOptions fleet;
@@ -229,7 +225,13 @@ final class ServeCommand implements Callable<Integer> {
                 listen,
                 webConfig,
                 new FleetOptions(
-                        service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach, Duration.ZERO, kubernetesNode),
+                        service,
+                        match,
+                        maxPools,
+                        push.keepEnded(KEEP_ENDED),
+                        !noAttach,
+                        Duration.ZERO,
+                        kubernetes.node),
                 INTERVAL,
                 REFRESH,
                 push.read(),

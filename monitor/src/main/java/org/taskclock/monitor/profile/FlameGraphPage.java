@@ -33,8 +33,18 @@ public record FlameGraphPage(String html, List<String> scripts) {
      * Follows the color scheme of the embedding page and sends it the height of this page. The graph measures its width
      * only once. If the iframe has no layout yet, that width is 0, and the script asks the embedding page to reload the
      * graph. The response of a server is in a sandbox, where browsers show no prompt, so the embedding page searches.
+     * Names what a screen reader meets; the methods are in a table of the embedding page.
      */
     private static final String EMBEDDED_SCRIPT = """
+            document.title = 'Flame graph';
+            document.querySelector('h1').ariaLabel = 'Flame graph';
+            document.getElementById('info').title = 'Legend';
+            canvas.role = 'img';
+            canvas.ariaLabel = 'Flame graph';
+            const main = document.createElement('main');
+            main.style.display = 'contents';
+            main.append(...document.body.children);
+            document.body.append(main);
             addEventListener('message', event => {
               if (event.source !== parent) return;
               if (typeof event.data.search === 'string') {

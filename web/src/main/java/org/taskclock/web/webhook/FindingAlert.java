@@ -19,9 +19,18 @@ import org.taskclock.monitor.finding.FindingKind;
 /**
  * A finding as an alert.
  *
- * @param end when it ended; null while it lasts
+ * @param end when it was last seen; null while it lasts
+ * @param isWatched false if it may have lasted longer, because this server stopped
  */
-record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end) {
+record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end, boolean isWatched) {
+    FindingAlert(JvmKey jvm, DatedFinding dated) {
+        this(jvm, dated, null, true);
+    }
+
+    FindingAlert ended(Instant lastSeen, boolean isStillWatched) {
+        return new FindingAlert(jvm, dated, lastSeen, isStillWatched);
+    }
+
     private static final String RUNBOOK = "https://github.com/taskclock/taskclock/blob/main/docs/alerts.md#";
 
     /** Programs choose the names in the texts. */
@@ -91,6 +100,7 @@ record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end) {
         annotations.put("description", limited(evidence.isEmpty() ? kind.meaning() : evidence));
         if (!kind.action().isEmpty()) annotations.put("action", kind.action());
         annotations.put("runbook_url", runbook());
+        if (!isWatched) annotations.put("ended", "unknown: taskclock serve stopped");
         return annotations;
     }
 

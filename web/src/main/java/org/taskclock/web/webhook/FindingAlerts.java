@@ -40,7 +40,7 @@ final class FindingAlerts {
             for (DatedFinding finding : findings) {
                 String key = FindingAlert.key(jvm, finding.finding());
                 Known before = known.get(key);
-                FindingAlert alert = before == null ? new FindingAlert(jvm, finding, null) : before.alert;
+                FindingAlert alert = before == null ? new FindingAlert(jvm, finding) : before.alert;
                 if (before == null) changed.add(alert);
                 known.put(key, new Known(alert, now));
             }
@@ -51,9 +51,19 @@ final class FindingAlerts {
             boolean hasEnded = !jvms.contains(alert.jvm().id())
                     || Duration.between(each.lastSeen, now).compareTo(ENDED) > 0;
             if (!hasEnded) continue;
-            changed.add(new FindingAlert(alert.jvm(), alert.dated(), each.lastSeen));
+            changed.add(alert.ended(each.lastSeen, true));
             all.remove();
         }
         return changed;
+    }
+
+    /**
+     * Returns the findings that have not ended, as if they had when last seen: their receivers have no time limit, so
+     * they would otherwise show them until somebody deletes them.
+     */
+    List<FindingAlert> stop() {
+        return known.values().stream()
+                .map(each -> each.alert.ended(each.lastSeen, false))
+                .toList();
     }
 }

@@ -12,10 +12,11 @@ import java.util.stream.Collectors;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.finding.DatedFinding;
 
-/** Sends the findings of all JVMs to receivers. */
+/** Sends the findings of all JVMs to receivers. Thread-safe. */
 public final class Webhooks implements AutoCloseable {
     private final FindingAlerts alerts = new FindingAlerts();
     private final List<WebhookSender> senders;
+    private boolean isClosed;
 
     /**
      * Starts sending.
@@ -35,12 +36,12 @@ public final class Webhooks implements AutoCloseable {
     }
 
     /**
-     * Adds the findings of this moment. Called by one thread. Never waits for a receiver.
+     * Adds the findings of this moment. Never waits for a receiver.
      *
      * @param running the JVMs that have not ended, with their findings
      */
-    public void update(Map<JvmKey, List<DatedFinding>> running, Instant now) {
-        if (senders.isEmpty()) return;
+    public synchronized void update(Map<JvmKey, List<DatedFinding>> running, Instant now) {
+        if (senders.isEmpty() || isClosed) return;
         List<FindingAlert> changed = alerts.update(running, now);
         senders.forEach(sender -> sender.add(changed));
     }
@@ -54,8 +55,13 @@ public final class Webhooks implements AutoCloseable {
         return problems.isEmpty() ? null : problems;
     }
 
+    /** Reports the findings that last as ended, as nobody else could say when they end. */
     @Override
     public void close() {
+        synchronized (this) {
+            if (!isClosed) senders.forEach(sender -> sender.add(alerts.stop()));
+            isClosed = true;
+        }
         senders.forEach(WebhookSender::close);
     }
 }

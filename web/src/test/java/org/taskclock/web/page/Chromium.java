@@ -21,6 +21,10 @@ final class Chromium implements AutoCloseable {
     /** Machines that run tests may be very busy. */
     private static final int TIMEOUT_MILLIS = 60_000;
 
+    /** Tests must not depend on other hosts. */
+    private static final String LOOPBACK_ONLY =
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
+
     /** Keeps the events of streams, with what changed applied, where tests can read them. */
     private static final String RECORD_EVENTS = """
             window.events = {};
@@ -42,7 +46,7 @@ final class Chromium implements AutoCloseable {
                         .setExecutablePath(program)
                         .setTimeout(TIMEOUT_MILLIS)
                         // The sandbox does not work for root, and tests in containers run as root.
-                        .setArgs(List.of("--no-sandbox", "--disable-dev-shm-usage")));
+                        .setArgs(List.of("--no-sandbox", "--disable-dev-shm-usage", LOOPBACK_ONLY)));
     }
 
     /** Starts the browser, or skips the test if there is none. */

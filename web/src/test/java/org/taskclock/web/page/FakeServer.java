@@ -178,7 +178,8 @@ final class FakeServer {
         answer(page, "/api/info", info);
         answers.run();
         page.navigate(url + address);
-        page.waitForFunction("() => window.streams?.length > 0");
+        // The page of a fleet has none.
+        page.waitForFunction("() => window.streams?.length > 0 || document.querySelector('[data-by]')");
         return page;
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.WaitForSelectorState;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -53,6 +54,11 @@ class FleetPageTest {
     }
 
     private FleetServer serve(String hostUrl) throws WebException {
+        return serve(prometheus, data, hostUrl);
+    }
+
+    /** Starts a server of a fleet, whose links lead to an address. */
+    static FleetServer serve(FakePrometheus prometheus, Path data, String hostUrl) throws WebException {
         ExporterOptions exporter = new ExporterOptions(
                 "127.0.0.1:0",
                 null,
@@ -192,6 +198,45 @@ class FleetPageTest {
             assertThat(page.url()).contains("by=pool").contains("filter=gc");
         }
         assertThat(chromium.problems()).isEmpty();
+    }
+
+    @Test
+    void shouldBeAccessibleAndFitAPhone() throws Exception {
+        NodeModules.install();
+        addFleet("orders-9");
+        try (FleetServer fleet = serve("http://{instance}/")) {
+            for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
+                for (int width : new int[] {1280, 400}) {
+                    Page page = chromium.page(width, 900, scheme);
+                    page.navigate(fleet.url());
+                    page.locator(".body .row >> text=orders").waitFor();
+                    check(page, scheme + " " + width + ": fleet", width);
+                    page.locator(".body .row >> text=orders").click();
+                    page.locator("[aria-label=Versions] tbody tr").first().waitFor();
+                    check(page, scheme + " " + width + ": service", width);
+                    page.close();
+                }
+            }
+        }
+        assertThat(chromium.problems()).isEmpty();
+    }
+
+    /** Checks the access of all readers, and that only the table scrolls sideways, to its last column. */
+    private static void check(Page page, String what, int width) throws Exception {
+        NodeModules.checkAccess(page, what);
+        assertThat(page.evaluate("() => document.documentElement.scrollWidth"))
+                .as(what)
+                .isEqualTo(width);
+        assertThat((boolean) page.evaluate("""
+                () => {
+                  const scroller = document.querySelector('.table');
+                  scroller.scrollLeft = 10_000;
+                  const table = scroller.getBoundingClientRect();
+                  const cells = [...document.querySelector('.body .row').children];
+                  const name = cells[0].getBoundingClientRect(), end = cells.at(-1).getBoundingClientRect();
+                  return cells.length > 3 && end.right <= table.right + 1 && Math.abs(name.left - table.left) < 2;
+                }
+                """)).as(what + ": the last column").isTrue();
     }
 
     @Test

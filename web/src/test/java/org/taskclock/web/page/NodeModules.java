@@ -5,11 +5,14 @@ package org.taskclock.web.page;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.microsoft.playwright.Frame;
+import com.microsoft.playwright.Page;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** The packages that check the page, which are kept until the next {@code mvn clean}. */
@@ -38,9 +41,17 @@ final class NodeModules {
         assertThat(output.exitCode).as(output.text).isZero();
     }
 
-    /** Returns the text of a file of a package. */
-    static String read(String file) throws IOException {
-        return Files.readString(DIRECTORY.resolve("node_modules").resolve(file));
+    /** Fails if a page violates a rule of axe-core, in its frames, too. */
+    static void checkAccess(Page page, String what) throws IOException {
+        String script = Files.readString(DIRECTORY.resolve("node_modules/axe-core/axe.min.js"));
+        for (Frame frame : page.frames()) {
+            frame.evaluate(script);
+            Object violations = frame.evaluate("""
+                    async () => (await axe.run({exclude: ['iframe']}, {resultTypes: ['violations']})).violations
+                      .map(({id, nodes}) => id + ': ' + nodes.slice(0, 3).map(({html}) => html).join(' '))
+                    """);
+            assertThat((List<?>) violations).as(what + " " + frame.name()).isEmpty();
+        }
     }
 
     /** Runs a program in the directory of the packages. */

@@ -20,6 +20,7 @@ import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
 import org.taskclock.web.ServerOptions;
 import org.taskclock.web.TaskClockServer;
+import org.taskclock.web.http.OidcOptions;
 import org.taskclock.web.http.WebException;
 import org.taskclock.web.metrics.ExporterOptions;
 
@@ -30,6 +31,7 @@ final class PageServer implements AutoCloseable {
     private final Path token;
     private final String externalUrl;
     private final Path webConfig;
+    private final OidcOptions oidc;
     private final Queue<String> log = new ConcurrentLinkedQueue<>();
     private TaskClockServer server;
     private String address = "127.0.0.1:0";
@@ -40,12 +42,23 @@ final class PageServer implements AutoCloseable {
     }
 
     PageServer(Path data, Path token, String externalUrl) throws WebException {
-        this(data, token, externalUrl, null, HttpClient.newHttpClient());
+        this(data, token, externalUrl, null, null, HttpClient.newHttpClient());
+    }
+
+    /** Starts a server whose users log in at an identity provider. */
+    static PageServer withLogin(Path data, OidcOptions oidc) throws WebException {
+        return new PageServer(data, null, null, null, oidc, HttpClient.newHttpClient());
     }
 
     /** Starts a server with a web configuration file, null for none, and a client that trusts it. */
     PageServer(Path data, Path token, String externalUrl, Path webConfig, HttpClient client) throws WebException {
+        this(data, token, externalUrl, webConfig, null, client);
+    }
+
+    private PageServer(Path data, Path token, String externalUrl, Path webConfig, OidcOptions oidc, HttpClient client)
+            throws WebException {
         this.client = client;
+        this.oidc = oidc;
         this.webConfig = webConfig;
         this.data = data;
         this.token = token;
@@ -69,7 +82,7 @@ final class PageServer implements AutoCloseable {
                         HistoryOptions.DEFAULT,
                         null,
                         token,
-                        null,
+                        oidc,
                         true,
                         true,
                         0,

@@ -42,7 +42,7 @@ class ProfilePageTest {
                 .setInputFiles(new FilePayload(name, "text/plain", content.getBytes(StandardCharsets.UTF_8)));
     }
 
-    private static void openProfile(Page page, String name, String content) {
+    static void openProfile(Page page, String name, String content) {
         open(page, name, content);
         page.locator("dialog h2:text-is('" + name + "')").waitFor();
         flameGraph(page);
@@ -84,7 +84,8 @@ class ProfilePageTest {
     @EnumSource(
             value = ColorScheme.class,
             names = {"LIGHT", "DARK"})
-    void shouldCompareDroppedProfiles(ColorScheme scheme) {
+    void shouldCompareDroppedProfiles(ColorScheme scheme) throws Exception {
+        NodeModules.install();
         Page page = BROWSER.chromium().page(400, 800, scheme);
         page.navigate(BROWSER.server().url());
         openProfile(page, "before.collapsed", "main_[j];same_[j] 50\nmain_[j];old_[j] 50\n");
@@ -96,6 +97,7 @@ class ProfilePageTest {
                 .contains(HOSTILE, "same");
         assertThat(frame.evaluate("document.documentElement.classList.contains('dark')"))
                 .isEqualTo(scheme == ColorScheme.DARK);
+        NodeModules.checkAccess(page, scheme + " flame graph");
         List<String> names = page.locator("dialog select option").allTextContents();
         String before = names.stream()
                 .filter(name -> name.endsWith("before.collapsed"))
@@ -109,6 +111,7 @@ class ProfilePageTest {
                 .isEqualTo("50.00.0\u221250.050.00.0\u221250.0old");
         Frame difference = page.locator("dialog iframe").elementHandle().contentFrame();
         difference.waitForFunction("() => maxdiff === 3 && canvasWidth > 100");
+        NodeModules.checkAccess(page, scheme + " difference");
         // In the width of a phone, only the table scrolls.
         assertThat((boolean) page.evaluate("() => document.querySelector('dialog').scrollWidth"
                         + " <= document.querySelector('dialog').clientWidth"))

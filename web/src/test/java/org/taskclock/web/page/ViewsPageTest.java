@@ -76,15 +76,6 @@ class ViewsPageTest {
                 + " + JSON.stringify(one.getBoundingClientRect())).sort()");
     }
 
-    private static void checkAccess(Page page, String what) throws Exception {
-        page.evaluate(NodeModules.read("axe-core/axe.min.js"));
-        Object violations = page.evaluate("""
-                async () => (await axe.run(document, {resultTypes: ['violations']})).violations
-                  .map(({id, nodes}) => id + ': ' + nodes.slice(0, 3).map(({html}) => html).join(' '))
-                """);
-        assertThat((List<?>) violations).as(what).isEmpty();
-    }
-
     @Test
     void shouldBeAccessible() throws Exception {
         NodeModules.install();
@@ -92,22 +83,22 @@ class ViewsPageTest {
             for (int width : new int[] {1280, PHONE}) {
                 String what = scheme + " " + width + ": ";
                 Page overview = overview(width, scheme);
-                checkAccess(overview, what + "overview");
+                NodeModules.checkAccess(overview, what + "overview");
                 overview.keyboard().press("?");
-                checkAccess(overview, what + "help");
+                NodeModules.checkAccess(overview, what + "help");
                 overview.close();
                 Page live = jvm("", width, scheme);
-                checkAccess(live, what + "live");
+                NodeModules.checkAccess(live, what + "live");
                 for (String key : List.of("C", "r", "m", "y", "A", "B", "a", "O")) {
                     live.locator(".table").focus();
                     live.keyboard().press(key);
                     live.locator("dialog[open]").waitFor();
-                    checkAccess(live, what + "dialog " + key);
+                    NodeModules.checkAccess(live, what + "dialog " + key);
                     live.keyboard().press("Escape");
                 }
                 live.close();
                 Page history = jvm("?from=" + (NOW - 250_000) + "&to=" + (NOW - 50_000), width, scheme);
-                checkAccess(history, what + "history");
+                NodeModules.checkAccess(history, what + "history");
                 history.close();
             }
         }

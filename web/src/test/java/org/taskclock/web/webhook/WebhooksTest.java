@@ -236,7 +236,9 @@ final class WebhooksTest {
             update(finding("worker-1"));
             await(() -> log.size() == 1);
             webhooks.close();
-            assertThat(paths).as("status " + refused).containsExactly("/hook");
+            assertThat(paths)
+                    .as("status " + refused + ", at the beginning and when the server stops")
+                    .containsExactly("/hook", "/hook");
             assertThat(log.get(0)).contains("status " + refused);
         }
         assertThat(received).isEmpty();
@@ -276,10 +278,15 @@ final class WebhooksTest {
                 .contains("*orders* (pid 7 on alpha)", "&lt;!channel&gt; &amp; co", "began 2026-11-27 03:12:05 UTC")
                 .contains("|open>", "docs/alerts.md#yield-storm|what to do>")
                 .doesNotContain("<!channel");
+        webhooks.close();
+        await(() -> received.size() == 2);
+        assertThat(received.get(1).get("text").getAsString())
+                .contains("No longer watched, because taskclock serve stopped", "lasted at least 1 s")
+                .doesNotContain("Ended", "red_circle");
     }
 
     @Test
-    void shouldDeliverWhatIsLeftAtTheEnd() throws Exception {
+    void shouldDeliverWhatIsLeftAndEndWhatLastsWhenTheServerStops() throws Exception {
         WebhookSender.Pace slow = new WebhookSender.Pace(
                 Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1), FAST.answer());
         start(slow, url("/hook"));
@@ -287,7 +294,17 @@ final class WebhooksTest {
         await(() -> received.size() == 1);
         update(finding("worker-1"), finding("worker-2"));
         webhooks.close();
-        assertThat(alerts(1)).hasSize(2);
+        JsonArray last = alerts(1);
+        assertThat(last).hasSize(2);
+        assertThat(received.get(1).get("status").getAsString())
+                .as("receivers have no time limit: they would show it as firing for ever")
+                .isEqualTo("resolved");
+        assertThat(text(last, 0, "endsAt")).isEqualTo(now.toString());
+        assertThat(text(last, 0, "fingerprint")).isEqualTo(text(alerts(0), 0, "fingerprint"));
+        assertThat(text(last, 0, "annotations", "ended")).contains("unknown", "serve stopped");
+        update(finding("worker-3"));
+        webhooks.close();
+        assertThat(received).hasSize(2);
     }
 
     @ParameterizedTest
