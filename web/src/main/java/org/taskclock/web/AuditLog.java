@@ -62,8 +62,7 @@ final class AuditLog {
      * @param known returns the JVM with an id; null if there is none
      * @param log receives the lines that cannot be written to the file
      */
-    AuditLog(
-            Path directory, long maxBytes, Function<String, JvmKey> known, Clock clock, Consumer<String> log) {
+    AuditLog(Path directory, long maxBytes, Function<String, JvmKey> known, Clock clock, Consumer<String> log) {
         file = directory.resolve("audit.log");
         refusedFile = directory.resolve("audit-refused.log");
         this.maxBytes = maxBytes;

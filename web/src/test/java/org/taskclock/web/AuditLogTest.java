@@ -246,7 +246,8 @@ final class AuditLogTest {
                         HttpResponse.BodyHandlers.discarding());
             // Lines are written after the answer has been sent.
             for (long end = System.nanoTime() + 10_000_000_000L; System.nanoTime() < end; Thread.sleep(10))
-                if (!lines("fleet/audit.log").isEmpty() && !lines("fleet/audit-refused.log").isEmpty()) break;
+                if (!lines("fleet/audit.log").isEmpty()
+                        && !lines("fleet/audit-refused.log").isEmpty()) break;
         }
         JsonObject line = lines("fleet/audit.log").get(0);
         assertThat(line.get("action").getAsString()).isEqualTo("login");

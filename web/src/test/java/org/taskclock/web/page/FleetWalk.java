@@ -20,8 +20,8 @@ final class FleetWalk {
     }
 
     /**
-     * Arguments: the address of the fleet's page, a service, the label instance of one of its JVMs, and a thread and the
-     * kind of a finding there.
+     * Arguments: the address of the fleet's page, a service, the label instance of one of its JVMs, and a thread and
+     * the kind of a finding there.
      */
     public static void main(String[] args) {
         try (Chromium chromium = Chromium.start()) {
@@ -39,7 +39,10 @@ final class FleetWalk {
         Locator row = page.locator(".body .row:not([hidden]):has(.label:text-is('" + service + "'))");
         row.waitFor();
         finding(instance, kind).waitFor();
-        seen("overview", page.locator(".big").textContent() + "; " + page.locator(".alerts h2").textContent());
+        seen(
+                "overview",
+                page.locator(".big").textContent() + "; "
+                        + page.locator(".alerts h2").textContent());
         row.locator(".label").click();
         Locator jvm = page.locator(".body .row:not([hidden]):has-text('" + instance + "')");
         jvm.waitFor();
@@ -66,7 +69,8 @@ final class FleetWalk {
         page.waitForURL("http://" + instance + "/**");
         Locator row = page.locator(".body .row:not([hidden]):has(.label:text-is('" + thread + "'))");
         row.waitFor();
-        Locator found = page.locator(".finding-row:has(.kind:text-is('" + kind + "'))").first();
+        Locator found =
+                page.locator(".finding-row:has(.kind:text-is('" + kind + "'))").first();
         found.waitFor();
         seen(
                 step,
