@@ -45,6 +45,8 @@ if [[ ! -f $browser || -n $(find "$root/web/src" "$root/web/pom.xml" -newer "$br
     die "the build of the page's tests failed"
 fi
 
+first=http://127.0.0.1:19590
+second=http://127.0.0.1:19591
 receiver=http://127.0.0.1:19592
 querier=http://127.0.0.1:19513
 alerts_url=http://127.0.0.1:19593
@@ -86,16 +88,16 @@ start_prometheus receiver "${receiver##*:}"
 start_collector 19518 "$receiver"
 rules=(taskclock.rules.yml taskclock-fleet.rules.yml)
 alerts_to=${alerts_url#http://}
-start_prometheus one 19590 "${targets[@]}"
+start_prometheus one "${first##*:}" "${targets[@]}"
 prometheus_pid=$started
-start_prometheus two 19591 "${targets[@]}"
-start_thanos "${querier##*:}" one=19590 two=19591
+start_prometheus two "${second##*:}" "${targets[@]}"
+start_thanos "${querier##*:}" one="${first##*:}" two="${second##*:}"
 run fleet "$taskclock" serve --fleet "$querier" --listen "${fleet#http://}" --data "$work/fleet"
 fleet_pid=$started
 
 all=$((SYNTHETIC * jvms + REAL))
 WAIT=300
-for url in http://127.0.0.1:19590 http://127.0.0.1:19591 "$querier"; do
+for url in "$first" "$second" "$querier"; do
   wait_for "50 hosts in $url" is $((SYNTHETIC + REAL)) "$url" 'sum(up{job="taskclock"})'
   wait_for "$all JVMs in $url" is "$all" "$url" 'sum(service:taskclock_jvms:count)'
 done
@@ -107,8 +109,8 @@ sleep 60 # so that something would be found that should not
 conditions
 say "$(version prometheus), $(version "$thanos"), $(version "$alertmanager"), $(version "$collector")"
 say "$((SYNTHETIC + REAL)) hosts, $all JVMs," \
-  "$(number "$querier" 'count({job="taskclock", __name__=~"taskclock_.*"})') series, and" \
-  "$(number "$querier" 'count({job="taskclock", __name__=~".*:.*"})') that the rules record"
+  "$(number "$first" 'count({job="taskclock", __name__=~"taskclock_.*"})') series, and" \
+  "$(number "$first" 'count({job="taskclock", __name__=~".*:.*"})') that the rules record"
 
 # findings: prints those on the page of the fleet, as the alerts.
 findings() {
@@ -171,16 +173,16 @@ check 'from the fleet to the thread' bash -o pipefail -c '"$@" | sed "s/^/  /" |
 
 say
 say 'Rules, as Prometheus measures their evaluation:'
-curl -fsS http://127.0.0.1:19590/api/v1/rules | jq -r '.data.groups[] |
+curl -fsS "$first/api/v1/rules" | jq -r '.data.groups[] |
   "  \(.name): \(.rules | length) rules, \(.evaluationTime * 1000 | round) ms, \([.rules[] | select(.health == "err")] |
   length) failed"' | tee -a "$work/hosts.txt"
-say "Scrapes: at most $(number http://127.0.0.1:19590 '1000 * max(scrape_duration_seconds{job="taskclock"})' |
+say "Scrapes: at most $(number "$first" '1000 * max(scrape_duration_seconds{job="taskclock"})' |
   cut -d. -f1) ms"
 say 'Requests of the page, last hour, in ms:'
-for request in usage series findings versions 'usage?service=orders' 'series?service=orders'; do
-  [[ $request == *\?* ]] && separator=\& || separator=\?
-  say "$(printf '  %-24s %6.0f' "$request" "$(curl -fsS -o "$work/answer" -w '%{time_total}' \
-    "$fleet/api/fleet/$request${separator}from=$((($(date +%s) - 3600) * 1000))" | awk '{ print $1 * 1000 }')")"
+for request in 'usage?' 'series?' 'findings?' 'versions?' 'usage?service=orders&' 'series?service=orders&'; do
+  say "$(curl -fsS -o "$work/answer" -w '%{time_total}' \
+    "$fleet/api/fleet/${request}from=$((($(date +%s) - 3600) * 1000))" |
+    awk -v request="${request%?}" '{ printf "  %-24s %6.0f", request, $1 * 1000 }')"
 done
 say "Resident, MiB: Prometheus $(resident "$prometheus_pid"), serve --fleet $(resident "$fleet_pid")," \
   "serve of a host $(resident "${servers[0]}")"

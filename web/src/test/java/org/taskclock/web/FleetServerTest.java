@@ -31,13 +31,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -285,27 +281,6 @@ class FleetServerTest {
             for (int i = 0; i < 5; i++) json(server, path);
             assertThat(prometheus.queries).hasSize(sent);
         }
-    }
-
-    @Test
-    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "before JDK 21, an HttpClient cannot be closed")
-    void shouldEndItsThreadsAndRequestsWhenItIsClosed() throws Exception {
-        Set<Thread> before = clientThreads();
-        prometheus.delayMillis = 5_000;
-        server(null).close();
-        long end = System.nanoTime() + 4_000_000_000L;
-        Set<Thread> left = clientThreads();
-        while (!before.containsAll(left) && System.nanoTime() < end) {
-            Thread.sleep(10);
-            left = clientThreads();
-        }
-        assertThat(before).as("Prometheus has not answered yet").containsAll(left);
-    }
-
-    private static Set<Thread> clientThreads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().matches("HttpClient-.*|taskclock-fleet.*"))
-                .collect(Collectors.toSet());
     }
 
     /** Each in one line, on the page and in health. */
