@@ -107,7 +107,8 @@ wait_for 'the real JVMs behind the Collector' is $REAL "$receiver" \
 sleep 60 # so that something would be found that should not
 
 conditions
-say "$(version prometheus), $(version "$thanos"), $(version "$alertmanager"), $(version "$collector")"
+say "$(version prometheus), $(version "$thanos"), $(version "$alertmanager"), $(version "$collector"), JDK" \
+  "$(java -version 2>&1 | sed 's/.*version "\([^"]*\)".*/\1/;q')"
 say "$((SYNTHETIC + REAL)) hosts, $all JVMs," \
   "$(number "$first" 'count({job="taskclock", __name__=~"taskclock_.*"})') series, and" \
   "$(number "$first" 'count({job="taskclock", __name__=~".*:.*"})') that the rules record"
