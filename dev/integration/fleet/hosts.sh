@@ -104,7 +104,7 @@ done
 wait_for_url "$fleet/-/ready"
 wait_for 'the real JVMs behind the Collector' is $REAL "$receiver" \
   'count(count by (process_pid) (taskclock_thread_cpu_time_seconds_total))'
-sleep 60 # so that something would be found that should not
+sleep 30 # so that something would be found that should not
 
 conditions
 say "$(version prometheus), $(version "$thanos"), $(version "$alertmanager"), $(version "$collector"), JDK" \
