@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A program with several thread pools: {@code java FleetLoad.java NAME PERCENT}. Its pools compute, allocate, make
  * system calls, and start short-lived threads. Together, they try to use PERCENT of a core, so machines with other load
- * slow it down, but do not change what is measured. Prints "ready", and ends when its standard input does.
+ * slow it down, but do not change what is measured. Prints "ready", and ends when its standard input does. Each line
+ * there starts a thread that keeps calling Thread.yield.
  */
 public final class FleetLoad {
     private static volatile long sink;
@@ -27,7 +28,8 @@ public final class FleetLoad {
         start("batch-", 2, share * 0.2 / 2, FleetLoad::allocate);
         start("starter-", 1, share * 0.1, FleetLoad::startThread);
         System.out.println("ready");
-        while (System.in.read() >= 0) continue;
+        for (int c = System.in.read(); c >= 0; c = System.in.read())
+            if (c == '\n') start("yielder-", 1, 0.5, Thread::yield);
         System.exit(0);
     }
 

@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.Timer;
+import java.util.TimerTask;
 
 /**
  * The metrics of a fleet that does not exist, to measure what storing them takes. Each JVM has 25 thread pools, of
@@ -22,7 +24,7 @@ import java.util.Random;
  * <pre>
  * java SyntheticFleet.java openmetrics JVMS HOURS   samples every 15 s, for promtool tsdb create-blocks-from
  * java SyntheticFleet.java columns JVMS HOURS       the same as binary columns: differences of times, then values
- * java SyntheticFleet.java serve JVMS PORT          for a scrape
+ * java SyntheticFleet.java serve JVMS PORT [HOSTS]  for scrapes: hosts on successive ports, each with these JVMs
  * </pre>
  */
 public final class SyntheticFleet {
@@ -30,8 +32,10 @@ public final class SyntheticFleet {
     private static final int BUSY_POOLS = 8;
     private static final long START_SECONDS = 1_700_000_000;
     private static final int INTERVAL_SECONDS = 15;
+    private static final int SERVE_SECONDS = 10;
 
     private enum Change {
+        NONE,
         TIME,
         SWITCHES,
         THREADS
@@ -44,17 +48,18 @@ public final class SyntheticFleet {
         final Random random;
         double value;
 
-        Series(String name, Change change, boolean isBusy, long seed) {
+        Series(String name, Change change, boolean isBusy) {
             this.name = name;
             this.change = change;
             this.isBusy = isBusy;
-            random = new Random(seed);
-            value = change == Change.THREADS ? 1 + random.nextInt(8) : 0;
+            random = new Random(name.hashCode());
+            value = change == Change.NONE ? 1 : change == Change.THREADS ? 1 + random.nextInt(8) : 0;
         }
 
         void advance() {
             if (!isBusy && random.nextInt(40) > 0) return;
             switch (change) {
+                case NONE -> {}
                 case TIME -> value = Math.round((value + random.nextDouble()) * 1e9) / 1e9;
                 case SWITCHES -> value += random.nextInt(20_000);
                 case THREADS -> {
@@ -67,27 +72,30 @@ public final class SyntheticFleet {
     private SyntheticFleet() {}
 
     public static void main(String[] args) throws IOException {
-        List<Series> series = fleet(Integer.parseInt(args[1]));
+        int jvms = Integer.parseInt(args[1]);
         int last = Integer.parseInt(args[2]);
         switch (args[0]) {
-            case "openmetrics" -> openMetrics(series, last);
-            case "columns" -> columns(series, last);
-            case "serve" -> serve(series, last);
+            case "openmetrics" -> openMetrics(fleet(0, jvms), last);
+            case "columns" -> columns(fleet(0, jvms), last);
+            case "serve" -> {
+                int hosts = args.length > 3 ? Integer.parseInt(args[3]) : 1;
+                for (int host = 0; host < hosts; host++) serve(fleet(host * jvms, jvms), last + host);
+            }
             default -> throw new IllegalArgumentException(args[0]);
         }
     }
 
-    private static List<Series> fleet(int jvms) {
+    private static List<Series> fleet(int first, int jvms) {
         List<Series> all = new ArrayList<>();
-        for (int jvm = 0; jvm < jvms; jvm++) {
+        for (int jvm = first; jvm < first + jvms; jvm++) {
             String service = "service-" + jvm % 50;
             String identity = "jvm=\"" + service + "-" + (1000 + jvm) + "\",service=\"" + service + "\"";
             String container = String.format(Locale.ROOT, "%064x", jvm * 2654435761L);
             add(
                     all,
                     "taskclock_jvm_info{" + identity + ",pid=\"" + (1000 + jvm) + "\",jdk_version=\"21.0.8\","
-                            + "container_id=\"" + container + "\"}",
-                    Change.THREADS,
+                            + "service_version=\"1.0\",container_id=\"" + container + "\"}",
+                    Change.NONE,
                     false);
             for (int pool = 0; pool < POOLS; pool++) {
                 String labels = "{" + identity + ",taskclock_pool_kind=\"java\",taskclock_pool_name=\"pool-" + pool
@@ -116,7 +124,7 @@ public final class SyntheticFleet {
     }
 
     private static void add(List<Series> all, String name, Change change, boolean isBusy) {
-        all.add(new Series(name, change, isBusy, all.size()));
+        all.add(new Series(name, change, isBusy));
     }
 
     private static void openMetrics(List<Series> series, int hours) {
@@ -154,13 +162,22 @@ public final class SyntheticFleet {
             exchange.sendResponseHeaders(200, 0);
             try (OutputStream body = exchange.getResponseBody()) {
                 StringBuilder text = new StringBuilder();
-                for (Series one : series) {
-                    one.advance();
-                    text.append(one.name).append(' ').append(one.value).append('\n');
+                synchronized (series) {
+                    for (Series one : series)
+                        text.append(one.name).append(' ').append(one.value).append('\n');
                 }
                 body.write(text.toString().getBytes(StandardCharsets.UTF_8));
             }
         });
         server.start();
+        // Whoever scrapes, and however often, sees the same.
+        new Timer("advance", false).schedule(new TimerTask() {
+            @Override
+            public void run() {
+                synchronized (series) {
+                    series.forEach(Series::advance);
+                }
+            }
+        }, 0, SERVE_SECONDS * 1_000L);
     }
 }

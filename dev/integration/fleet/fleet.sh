@@ -19,98 +19,18 @@
 # Requires prometheus, pidstat, curl, jq, a JDK, Maven, and what build.sh builds; THANOS and OTELCOL name other
 # binaries, and TASKCLOCK another command. Exit codes: 0 all sums are within 3 % of pidstat, 1 failure, 2 usage error.
 set -euo pipefail
-here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*/*}
+# shellcheck source=lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 MAX_DIFFERENCE=3 # percent
 SCRAPE=5         # seconds
 
-die() {
-  echo "fleet.sh: $1" >&2
-  exit "${2:-1}"
-}
-
-arguments=("$@")
 seconds=180
-out=$here/../results/fleet
-while (($#)); do
-  case $1 in
-    -h | --help) sed -n '5,/^set/{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    -s | -o)
-      [[ ${2-} ]] || die "$1: missing value: see fleet.sh --help" 2
-      if [[ $1 == -s ]]; then seconds=$2; else out=$2; fi
-      shift 2
-      ;;
-    *) die "$1: unknown argument: see fleet.sh --help" 2 ;;
-  esac
-done
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || die "-s $seconds: not a number of seconds" 2
-
-# Nothing may run on if something hangs.
-[[ ${FLEET_BOUNDED-} ]] ||
-  FLEET_BOUNDED=1 exec timeout --foreground $((seconds + 900)) "${BASH_SOURCE[0]}" "${arguments[@]}"
-
-taskclock=${TASKCLOCK:-$root/taskclock}
-thanos=${THANOS:-$here/target/thanos}
-collector=${OTELCOL:-$here/target/otelcol/otelcol-fleet}
-for program in prometheus pidstat curl jq java javac mvn; do
-  command -v "$program" >/dev/null || die "$program is not installed"
-done
+parse -s=seconds -o=out -- "$@"
+check_number -s "$seconds" 1
+end_after $((seconds + 900)) "$@"
+require prometheus pidstat curl jq java javac mvn
 [[ -x $thanos && -x $collector ]] || die 'Thanos or the Collector is missing: run dev/integration/fleet/build.sh'
-
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-work=$(mktemp -d)
-pids=()
-stop_all() {
-  local pid
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-}
-finish() {
-  local status=$?
-  trap - EXIT
-  stop_all
-  if ((status != 0)); then
-    echo "fleet.sh: failed: the logs are in $work" >&2
-  else
-    rm -rf "$work"
-  fi
-  exit "$status"
-}
-trap finish EXIT
-
-# run NAME COMMAND...: starts a program; its id is the last one in pids.
-run() {
-  local name=$1
-  shift
-  "$@" >"$work/$name.log" 2>&1 </dev/null &
-  pids+=($!)
-}
-
-# wait_for DESCRIPTION COMMAND...: repeats a command until it succeeds, for up to two minutes.
-wait_for() {
-  local description=$1 end=$((SECONDS + 120))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    ((SECONDS < end)) || die "$description: not ready after two minutes"
-    sleep 0.5
-  done
-}
-
-say() {
-  printf '%s\n' "$*" | tee -a "$work/output.txt"
-}
-
-# query URL EXPRESSION TIME: prints the samples of an instant query as JSON.
-query() {
-  curl -fsS --max-time 30 "$1/api/v1/query" --data-urlencode "query=$2" --data-urlencode "time=$3" |
-    jq -e 'if .status == "success" then .data.result else error(.error) end'
-}
-
-# number URL EXPRESSION TIME: prints the only value, or 0 if there is none.
-number() {
-  query "$1" "$2" "$3" | jq -r 'if length == 0 then "0" else .[0].value[1] end'
-}
+begin fleet.txt
 
 # The library, and everything that its tests use, which includes an exporter for OTLP.
 mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true -f "$root/pom.xml" \
@@ -119,8 +39,7 @@ mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=tr
 library=$root/metrics/opentelemetry/target/classes:$(<"$root/metrics/opentelemetry/target/test.classpath")
 
 # The programs. Their standard input keeps them alive.
-mkdir "$work/classes"
-javac -d "$work/classes" -cp "$library" "$here/FleetLoad.java" "$here/LibraryLoad.java"
+compile FleetLoad.java LibraryLoad.java
 mkfifo "$work/stdin"
 exec 3<>"$work/stdin"
 collector_url=http://127.0.0.1:14318
@@ -129,7 +48,6 @@ libraries=()
 start_jvm() { # NAME PERCENT [CLASS]
   java -Xmx64m -cp "$work/classes:$library" "${3-FleetLoad}" "$1" "$2" "$collector_url/v1/metrics" "$SCRAPE" \
     >"$work/$1.log" 2>&1 <&3 &
-  pids+=($!)
   jvms+=($!)
   [[ ${3-} != LibraryLoad ]] || libraries+=($!)
   wait_for "$1" grep -q ready "$work/$1.log"
@@ -143,48 +61,9 @@ start_jvm fleet-c-2 20
 
 # The Collector and the Prometheus that receives what it passes on.
 receiver=http://127.0.0.1:19092
-cat >"$work/collector.yaml" <<END
-receivers:
-  otlp:
-    protocols:
-      http: {endpoint: 127.0.0.1:14318}
-processors:
-  batch: {timeout: 1s}
-exporters:
-  prometheusremotewrite:
-    endpoint: $receiver/api/v1/write
-    resource_to_telemetry_conversion: {enabled: true}
-service:
-  telemetry: {metrics: {level: none}}
-  pipelines:
-    metrics: {receivers: [otlp], processors: [batch], exporters: [prometheusremotewrite]}
-END
-
-# prometheus NAME PORT TARGET...
-start_prometheus() {
-  local name=$1 port=$2 targets
-  shift 2
-  targets=$(printf "'%s', " "$@")
-  mkdir "$work/$name"
-  cp "$root/deploy/prometheus/taskclock.rules.yml" "$work/$name"
-  cat >"$work/$name/prometheus.yml" <<END
-global:
-  scrape_interval: ${SCRAPE}s
-  evaluation_interval: ${SCRAPE}s
-  external_labels: {prometheus: $name}
-rule_files: [taskclock.rules.yml]
-scrape_configs:
-  - job_name: taskclock
-    static_configs: [{targets: [${targets%, }]}]
-END
-  # Thanos requires blocks of one size.
-  run "$name" prometheus --config.file="$work/$name/prometheus.yml" --storage.tsdb.path="$work/$name/data" \
-    --storage.tsdb.min-block-duration=2h --storage.tsdb.max-block-duration=2h \
-    --web.listen-address="127.0.0.1:$port" --web.enable-remote-write-receiver
-  wait_for "$name" curl -fsS "http://127.0.0.1:$port/-/ready"
-}
+rules=(taskclock.rules.yml)
 start_prometheus receiver 19092
-run collector "$collector" --config="$work/collector.yaml"
+start_collector 14318 "$receiver"
 
 port=19464
 for group in a b c; do
@@ -199,26 +78,19 @@ for port in 19464 19465 19466; do
 done
 start_prometheus one 19090 127.0.0.1:19464 127.0.0.1:19465
 start_prometheus two 19091 127.0.0.1:19466
-run sidecar-one "$thanos" sidecar --prometheus.url=http://127.0.0.1:19090 --tsdb.path="$work/one/data" \
-  --grpc-address=127.0.0.1:19101 --http-address=127.0.0.1:19111
-run sidecar-two "$thanos" sidecar --prometheus.url=http://127.0.0.1:19091 --tsdb.path="$work/two/data" \
-  --grpc-address=127.0.0.1:19102 --http-address=127.0.0.1:19112
-run querier "$thanos" query --endpoint=127.0.0.1:19101 --endpoint=127.0.0.1:19102 \
-  --grpc-address=127.0.0.1:19103 --http-address=127.0.0.1:19113
+start_thanos 19113 one=19090 two=19091
 querier=http://127.0.0.1:19113
-wait_for querier curl -fsS "$querier/-/ready"
-has_jvms() { # NUMBER URL LABEL SELECTOR
-  [[ $(number "$2" "count(count by ($3) (taskclock_thread_cpu_time_seconds_total{$4}))" "$(date +%s)") == "$1" ]]
+jvms() { # LABEL SELECTOR
+  echo "count(count by ($1) (taskclock_thread_cpu_time_seconds_total{$2}))"
 }
-wait_for 'six JVMs in Thanos' has_jvms 6 "$querier" jvm ''
+wait_for 'six JVMs in Thanos' is 6 "$querier" "$(jvms jvm '')"
 # OTLP has its own names for a process and a service. The Collector turns the latter into the job.
-wait_for 'six JVMs behind the Collector' has_jvms 6 "$receiver" process_pid 'job!="library"'
-wait_for 'libraries behind the Collector' has_jvms ${#libraries[@]} "$receiver" process_pid 'job="library"'
+wait_for 'six JVMs behind the Collector' is 6 "$receiver" "$(jvms process_pid 'job!="library"')"
+wait_for 'libraries behind the Collector' is ${#libraries[@]} "$receiver" "$(jvms process_pid 'job="library"')"
 sleep $((3 * SCRAPE)) # so that the interval begins between two scrapes of each
 
-say "$(date -u +%FT%TZ), $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg)"
-say "$(prometheus --version 2>&1 | sed 's/ *(.*//;q'), $("$thanos" --version 2>&1 | sed 's/ *(.*//;q')," \
-  "$("$collector" --version)"
+conditions
+say "$(version prometheus), $(version "$thanos"), $(version "$collector")"
 start=$(date +%s.%N)
 list=$(IFS=, && echo "${jvms[*]}")
 LC_ALL=C pidstat -u -p "$list" "$seconds" 1 >"$work/pidstat.txt"
@@ -237,7 +109,7 @@ say
 say 'CPU by pool over the fleet: sum by (taskclock_pool_name, taskclock_pool_kind) (increase(...)), asked of Thanos'
 query "$querier" "sort_desc(sum by (taskclock_pool_name, taskclock_pool_kind) ($used))" "$end" |
   jq -r '.[] | [(.value[1] | tonumber), .metric.taskclock_pool_kind, .metric.taskclock_pool_name] | @tsv' |
-  awk -F '\t' '$1 >= 0.005 { printf "%10.2f s  %-8s %s\n", $1, $2, $3 }' | tee -a "$work/output.txt"
+  awk -F '\t' '$1 >= 0.005 { printf "%10.2f s  %-8s %s\n", $1, $2, $3 }' | tee -a "$work/fleet.txt"
 
 status=0
 # compare DESCRIPTION SECONDS EXPECTED: prints the difference, and notes one that is too large.
@@ -291,16 +163,16 @@ rules=$(curl -fsS http://127.0.0.1:19090/api/v1/rules | jq -r '[.data.groups[].r
   map("\(length) \(.[0])") | join(", ")')
 say "rules evaluated by Prometheus: $rules"
 [[ $rules =~ ^[0-9]+\ ok$ ]] || status=1
-services=$(query "$querier" 'count by (service, prometheus) (jvm:taskclock_process_cpu_time_seconds:rate5m)' "$end" |
-  jq -r 'map("\(.metric.service) (\(.value[1]) JVMs, from \(.metric.prometheus))") | sort | join(", ")')
+services=$(query "$querier" 'count by (service) (jvm:taskclock_process_cpu_time_seconds:rate5m)' "$end" |
+  jq -r 'map("\(.metric.service) (\(.value[1]) JVMs)") | sort | join(", ")')
 say "services in Thanos, as recorded by the rules: $services"
-[[ $services == 'fleet-a (2 JVMs, from one), fleet-b (2 JVMs, from one), fleet-c (2 JVMs, from two)' ]] || status=1
+[[ $services == 'fleet-a (2 JVMs), fleet-b (2 JVMs), fleet-c (2 JVMs)' ]] || status=1
 alerts=$(query "$querier" 'ALERTS' "$end" |
   jq -r 'map("\(.metric.alertname) (\(.metric.service), \(.metric.alertstate))") | unique | join(", ")')
 say "alerts: ${alerts:-none}"
 series=$(number "$querier" 'count({job="taskclock", __name__=~"taskclock_.*", jvm!=""})' "$end")
 say "series of the six JVMs: $series"
 if ((status == 0)); then say "all within $MAX_DIFFERENCE %"; else say "NOT all within $MAX_DIFFERENCE %"; fi
-cp "$work/output.txt" "$out/fleet.txt"
+cp "$work/fleet.txt" "$out/fleet.txt"
 cp "$work/pidstat.txt" "$out/pidstat.txt"
 exit "$status"

@@ -14,56 +14,22 @@
 # Requires prometheus, promtool, java, curl, and jq; for 100,000 JVMs, 12 GB of disk and half an hour. TASKCLOCK names
 # another command. Exit codes: 0 success, 1 failure, 2 usage error.
 set -euo pipefail
-here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*/*}
+# shellcheck source=lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 RUNS=5
 STEP=60 # seconds
 DAY=86400
 WEEK=$((7 * DAY))
 TARGET=500 # milliseconds
 
-die() {
-  echo "queries.sh: $1" >&2
-  exit "${2:-1}"
-}
-
 jvms=100000
 data=
-out=$here/../results/fleet
-while (($#)); do
-  case $1 in
-    -h | --help) sed -n '5,/^set/{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    -j | -d | -o)
-      [[ ${2-} ]] || die "$1: missing value: see queries.sh --help" 2
-      case $1 in -j) jvms=$2 ;; -d) data=$2 ;; -o) out=$2 ;; esac
-      shift 2
-      ;;
-    *) die "$1: unknown argument: see queries.sh --help" 2 ;;
-  esac
-done
-[[ $jvms =~ ^[1-9][0-9]{2,6}$ ]] || die "-j $jvms: must be a number from 100" 2
-for program in prometheus promtool java javac curl jq; do
-  command -v "$program" >/dev/null || die "$program is not installed"
-done
-taskclock=${TASKCLOCK:-$root/taskclock}
-
-mkdir -p "$out"
-work=$(mktemp -d)
+parse -j=jvms -d=data -o=out -- "$@"
+check_number -j "$jvms" 100
+require prometheus promtool java javac curl jq
+begin queries.txt
 : "${data:=$work/data}"
 mkdir -p "$data"
-pids=()
-finish() {
-  local status=$? pid
-  trap - EXIT
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-  rm -rf "$work"
-  exit "$status"
-}
-trap finish EXIT
-say() {
-  printf '%s\n' "$*" | tee -a "$work/queries.txt"
-}
 
 # record KIND FROM TO: adds blocks of a part of the fleet.
 record() {
@@ -72,8 +38,7 @@ record() {
   rm "$data/samples.txt"
 }
 if [[ ! -e $data/end ]]; then
-  mkdir -p "$work/classes"
-  javac -d "$work/classes" "$here/RecordedFleet.java"
+  compile RecordedFleet.java
   end=$(($(date +%s) / STEP * STEP))
   for to in "$end" $((end - WEEK)); do
     record history $((to - DAY)) "$to"
@@ -83,28 +48,18 @@ if [[ ! -e $data/end ]]; then
 fi
 end=$(<"$data/end")
 
-# wait_for URL: until it answers with success.
-wait_for() {
-  local limit=$((SECONDS + 120))
-  until curl -fsS "$1" >/dev/null 2>&1; do
-    ((SECONDS < limit)) || die "$1: not ready after two minutes"
-    sleep 0.5
-  done
-}
 prometheus_url=http://127.0.0.1:19480
 fleet_url=http://127.0.0.1:19481
-printf 'global: {query_log_file: %s}\n' "$work/query.log" >"$work/prometheus.yml"
-prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$data/tsdb" --storage.tsdb.retention.time=10y \
-  --web.listen-address="${prometheus_url#http://}" >"$work/prometheus.log" 2>&1 &
-server=$!
-pids+=("$server")
-wait_for "$prometheus_url/-/ready"
-"$taskclock" serve --fleet "$prometheus_url" --listen "${fleet_url#http://}" 2>"$work/serve.log" &
-pids+=($!)
-wait_for "$fleet_url/-/healthy"
+printf 'global: {query_log_file: %s}\n' "$work/query.json" >"$work/prometheus.yml"
+run prometheus prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$data/tsdb" \
+  --storage.tsdb.retention.time=10y --web.listen-address="${prometheus_url#http://}"
+server=$started
+wait_for_url "$prometheus_url/-/ready"
+run serve "$taskclock" serve --fleet "$prometheus_url" --listen "${fleet_url#http://}" --data "$work/serve"
+wait_for_url "$fleet_url/-/healthy"
 
-say "$(date -u +%FT%TZ), $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg)"
-say "$(prometheus --version 2>&1 | head -1 | cut -d'(' -f1), $jvms JVMs, $(cat "$data"/tsdb/*/meta.json |
+conditions
+say "$(version prometheus), $jvms JVMs, $(cat "$data"/tsdb/*/meta.json |
   jq -s 'map(.stats.numSamples) | add') samples in $(cat "$data"/tsdb/*/meta.json | jq -s length) blocks"
 say
 say "Each request with its queries, in milliseconds: the first, and the median and maximum of $RUNS at other times"
@@ -139,12 +94,12 @@ for hours in 24 1; do
   request versions "service=service-1" "$hours"
 done
 say
-say "Prometheus: resident $(awk '/^VmRSS/ { print int($2 / 1024) }' "/proc/$server/status") MiB"
+say "Prometheus: resident $(resident "$server") MiB"
 say "requests with a median of more than $TARGET ms: $(awk -v max="$TARGET" '$1 > max' "$work/medians" | wc -l)"
 say
 say "The slowest queries as Prometheus logs them: median and maximum in milliseconds, samples read, query"
 jq -r '[.params.query, .stats.timings.evalTotalTime * 1000, (.stats.samples.totalQueryableSamples // 0)] | @tsv' \
-  "$work/query.log" | sort | awk -F '\t' '
+  "$work/query.json" | sort | awk -F '\t' '
     function flush() {
       if (n) printf "%6.0f %6.0f %10d  %s\n", values[int((n + 1) / 2)], values[n], samples, query
       n = 0

@@ -12,53 +12,24 @@
 # Requires prometheus, promtool, java, curl, jq, and zstd. Takes about ten minutes. Exit codes: 0 success, 1 failure,
 # 2 usage error.
 set -euo pipefail
-here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 BLOCK_JVMS=20
 HOURS=6
 HEAD_JVMS=(100 400)
 HEAD_SECONDS=180
 SCRAPE=10
 
-die() {
-  echo "sizing.sh: $1" >&2
-  exit "${2:-1}"
-}
+parse -o=out -- "$@"
+require prometheus promtool java javac curl jq zstd
+begin sizing.txt
 
-out=$here/../results/fleet
-while (($#)); do
-  case $1 in
-    -h | --help) sed -n '5,/^set/{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    -o) [[ ${2-} ]] || die '-o: missing value: see sizing.sh --help' 2 && out=$2 && shift 2 ;;
-    *) die "$1: unknown argument: see sizing.sh --help" 2 ;;
-  esac
-done
-for program in prometheus promtool java curl jq zstd; do
-  command -v "$program" >/dev/null || die "$program is not installed"
-done
-
-mkdir -p "$out"
-work=$(mktemp -d)
-pids=()
-finish() {
-  local status=$? pid
-  trap - EXIT
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-  rm -rf "$work"
-  exit "$status"
-}
-trap finish EXIT
-say() {
-  printf '%s\n' "$*" | tee -a "$work/sizing.txt"
-}
-
-mkdir "$work/classes"
-javac -d "$work/classes" "$here/SyntheticFleet.java"
+compile SyntheticFleet.java
 synthetic() {
   java -Xmx512m -cp "$work/classes" SyntheticFleet "$@"
 }
 
-say "$(prometheus --version 2>&1 | head -1 | cut -d'(' -f1)"
+say "$(version prometheus)"
 say
 say "Measured: blocks of $HOURS hours, $BLOCK_JVMS JVMs, a sample each 15 s"
 synthetic openmetrics "$BLOCK_JVMS" "$HOURS" >"$work/samples.txt"
@@ -87,29 +58,20 @@ say
 say "Measured: memory of a Prometheus after $HEAD_SECONDS s of scrapes each $SCRAPE s, without queries"
 port=19470
 rss=()
+rules=()
 heads=()
 for jvms in "${HEAD_JVMS[@]}"; do
-  synthetic serve "$jvms" "$port" >"$work/serve.log" 2>&1 &
-  target=$!
-  pids+=("$target")
-  cat >"$work/prometheus.yml" <<END
-global: {scrape_interval: ${SCRAPE}s, scrape_timeout: ${SCRAPE}s}
-scrape_configs:
-  - job_name: taskclock
-    static_configs: [{targets: ['127.0.0.1:$port']}]
-END
-  prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/data-$jvms" \
-    --web.listen-address="127.0.0.1:$((port + 1))" >"$work/prometheus.log" 2>&1 &
-  server=$!
-  pids+=("$server")
+  run serve java -Xmx512m -cp "$work/classes" SyntheticFleet serve "$jvms" "$port"
+  target=$started
+  start_prometheus "prometheus-$jvms" $((port + 1)) "127.0.0.1:$port"
+  server=$started
   sleep "$HEAD_SECONDS"
   head=$(curl -fsS "http://127.0.0.1:$((port + 1))/metrics" | awk '$1 == "prometheus_tsdb_head_series" { print $2 }')
-  rss+=("$(awk '/^VmRSS/ { print $2 * 1024 }' "/proc/$server/status")")
+  rss+=("$(($(resident "$server") << 20))")
   heads+=("$(printf '%.0f' "$head")")
-  wal=$(du -sb "$work/data-$jvms/wal" | cut -f1)
+  wal=$(du -sb "$work/prometheus-$jvms/data/wal" | cut -f1)
   say "  $jvms JVMs: ${heads[-1]} series, resident $((rss[-1] >> 20)) MiB, write-ahead log $((wal >> 20)) MiB"
-  kill "$server" "$target"
-  wait "$server" "$target" || true
+  stop "$server" "$target"
   port=$((port + 2))
 done
 ((heads[1] > heads[0])) || die 'Prometheus has scraped too few series'

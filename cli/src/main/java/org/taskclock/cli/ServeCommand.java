@@ -69,7 +69,8 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--data",
             paramLabel = "DIR",
-            description = "Directory of the history (default: $XDG_STATE_HOME/taskclock or ~/.local/state/taskclock).")
+            description = "Directory of the history and the audit log (default: $XDG_STATE_HOME/taskclock or"
+                    + " ~/.local/state/taskclock).")
     private Path data;
 
     @Option(

@@ -13,7 +13,6 @@ import picocli.CommandLine.Spec;
 final class ServeFleetOptions {
     /** A server of a fleet has no JVMs and no history. */
     private static final List<String> NOT_OF_FLEETS = List.of(
-            "--data",
             "--keep",
             "--max-size",
             "--allow-actions",

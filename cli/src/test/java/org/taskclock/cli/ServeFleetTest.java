@@ -28,6 +28,7 @@ class ServeFleetTest {
                 "--fleet http://127.0.0.1:1 --host-url x | --host-url x: must be a URL with {host} or {instance}",
                 "--fleet http://127.0.0.1:1 --fleet-config /missing | --fleet-config /missing: no such file",
                 "--fleet http://127.0.0.1:1 --listen :0 | --listen :0: is reachable from the network",
+                "--fleet http://127.0.0.1:1 --data /dev/null | --data /dev/null: is not a directory",
                 "--price 1 | --price: needs --fleet URL",
                 "--host-url http://{host}/ | --host-url: needs --fleet URL",
             })

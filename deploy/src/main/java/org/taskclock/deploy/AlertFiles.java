@@ -23,7 +23,8 @@ final class AlertFiles {
                 if (!alert.comment().isEmpty()) text.append(wrap("      # ", alert.comment()));
                 text.append("      - alert: ").append(alert.name()).append("\n        expr: >-\n");
                 alert.condition().lines().forEach(line -> text.append(wrap("          ", line)));
-                text.append("        for: ").append(alert.minutes()).append("m\n        labels:\n          severity: ");
+                text.append("        for: ").append(alert.minutes()).append("m\n        labels:\n          finding: ");
+                text.append(kind.id()).append("\n          severity: ");
                 text.append(alert.severity().name().toLowerCase(Locale.ROOT));
                 text.append("\n        annotations:\n          summary: >-\n");
                 text.append(wrap("            ", alert.summary())).append("          description: >-\n");

@@ -9,11 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.eclipse.jetty.io.EndPoint;
@@ -42,7 +45,7 @@ final class AuditLog {
     private final Path file;
     private final Path refusedFile;
     private final long maxBytes;
-    private final Overview overview;
+    private final Function<String, JvmKey> known;
     private final Clock clock;
     private final Consumer<String> log;
 
@@ -54,15 +57,16 @@ final class AuditLog {
     /**
      * Creates a log, which is appended to files.
      *
-     * @param directory where audit.log and audit-refused.log are
+     * @param directory where audit.log and audit-refused.log are; it is created when it is needed
      * @param maxBytes when a file is this large, it replaces the previous one, which has ".1" at the end
+     * @param known returns the JVM with an id; null if there is none
      * @param log receives the lines that cannot be written to the file
      */
-    AuditLog(Path directory, long maxBytes, Overview overview, Clock clock, Consumer<String> log) {
+    AuditLog(Path directory, long maxBytes, Function<String, JvmKey> known, Clock clock, Consumer<String> log) {
         file = directory.resolve("audit.log");
         refusedFile = directory.resolve("audit-refused.log");
         this.maxBytes = maxBytes;
-        this.overview = overview;
+        this.known = known;
         this.clock = clock;
         this.log = log;
     }
@@ -101,7 +105,7 @@ final class AuditLog {
         if (reason != null) json.name("reason").value(limited(reason.toString()));
         if (isJvm) {
             json.name("jvm").value(jvm.group(1));
-            JvmKey key = overview.known(jvm.group(1));
+            JvmKey key = known.apply(jvm.group(1));
             if (key != null) json.name("pid").value(key.pid()).name("service").value(limited(key.service()));
             if (jvm.group(2) != null) json.name("thread").value(jvm.group(2));
         }
@@ -134,13 +138,18 @@ final class AuditLog {
         return text.substring(0, Math.min(MAX_TEXT, text.length()));
     }
 
+    private static FileAttribute<Set<PosixFilePermission>> onlyOwner(String permissions) {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions));
+    }
+
     private void write(Path file, String line) {
         try {
             if (Files.exists(file) && Files.size(file) + line.length() >= maxBytes)
                 Files.move(file, file.resolveSibling(file.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
-            if (!Files.exists(file))
-                Files.createFile(
-                        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            if (!Files.exists(file)) {
+                Files.createDirectories(file.getParent(), onlyOwner("rwx------"));
+                Files.createFile(file, onlyOwner("rw-------"));
+            }
             Files.writeString(file, line + "\n", StandardOpenOption.APPEND);
             problem = null;
         } catch (IOException | UnsupportedOperationException e) {

@@ -32,8 +32,10 @@ public final class FleetServer implements AutoCloseable {
      */
     public FleetServer(ServerOptions options, PrometheusOptions prometheus, Consumer<String> log) throws WebException {
         this.options = options;
-        // The only request that changes something is the login.
-        logins = new Logins(options, (request, response) -> {}, log);
+        // Only logins change something. A server of this host may use the same directory.
+        AuditLog audit = new AuditLog(
+                options.data().resolve("fleet"), ServerLimits.AUDIT_BYTES, id -> null, options.clock(), log);
+        logins = new Logins(options, audit::watch, log);
         fleet = new FleetApi(prometheus, options.clock(), log);
         routes = new Routes(log);
         addRoutes();

@@ -14,7 +14,9 @@ import org.taskclock.web.http.WebServer;
  * @param receiveMillis how long a client may take to send a request
  */
 record ServerLimits(RequestBudget budget, long openedBytes, long auditBytes, long receiveMillis) {
+    static final long AUDIT_BYTES = 8L << 20;
+
     static ServerLimits ofHeap() {
-        return new ServerLimits(RequestBudget.ofHeap(), 512L << 20, 8L << 20, WebServer.RECEIVE_MILLIS);
+        return new ServerLimits(RequestBudget.ofHeap(), 512L << 20, AUDIT_BYTES, WebServer.RECEIVE_MILLIS);
     }
 }

@@ -126,7 +126,7 @@ public final class TaskClockServer implements AutoCloseable {
                 webhooks,
                 options,
                 log);
-        AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
+        AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview::known, options.clock(), log);
         logins = new Logins(options, audit::watch, log);
         routes = new Routes(log);
         addRoutes();

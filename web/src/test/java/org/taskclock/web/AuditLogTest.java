@@ -8,6 +8,9 @@ import at.favre.lib.crypto.bcrypt.BCrypt;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
+import org.taskclock.web.fleet.PrometheusOptions;
 import org.taskclock.web.http.RequestBudget;
 import org.taskclock.web.http.WebServer;
 
@@ -224,5 +228,34 @@ final class AuditLogTest {
                     .filteredOn(line -> line.startsWith("audit log: cannot be written"))
                     .hasSize(1);
         }
+    }
+
+    /** A server of a fleet may use the same directory as a server of its host. */
+    @Test
+    void shouldSayWhoLoggedInToAFleet() throws Exception {
+        settings.tokenFile = Files.writeString(directory.resolve("token"), "0123456789abcdef");
+        PrometheusOptions nowhere = new PrometheusOptions("http://127.0.0.1:1", null, "http://{instance}/", null);
+        try (FleetServer server = new FleetServer(TestServer.options(directory, settings), nowhere, line -> {})) {
+            for (String token : List.of("wrong", "0123456789abcdef"))
+                settings.client.send(
+                        HttpRequest.newBuilder(URI.create(server.url() + "api/login"))
+                                .header("Content-Type", "application/json")
+                                .header("X-TaskClock", "1")
+                                .POST(HttpRequest.BodyPublishers.ofString("{\"token\":\"" + token + "\"}"))
+                                .build(),
+                        HttpResponse.BodyHandlers.discarding());
+            // Lines are written after the answer has been sent.
+            for (long end = System.nanoTime() + 10_000_000_000L; System.nanoTime() < end; Thread.sleep(10))
+                if (!lines("fleet/audit.log").isEmpty()
+                        && !lines("fleet/audit-refused.log").isEmpty()) break;
+        }
+        JsonObject line = lines("fleet/audit.log").get(0);
+        assertThat(line.get("action").getAsString()).isEqualTo("login");
+        assertThat(line.get("status").getAsInt()).isEqualTo(200);
+        assertThat(line.get("address").getAsString()).isEqualTo("127.0.0.1");
+        assertThat(lines("fleet/audit-refused.log").get(0).get("status").getAsInt())
+                .isEqualTo(401);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve("fleet"))))
+                .isEqualTo("rwx------");
     }
 }

@@ -59,6 +59,7 @@ final class AlertRules {
         for (String line : expected.lines().toList()) {
             Matcher parts = match(FIRED, line);
             Map<String, String> labels = new LinkedHashMap<>();
+            labels.put("finding", kind.id());
             labels.put("severity", alert.severity().name().toLowerCase(Locale.ROOT));
             LABEL.matcher(COMMON + "," + parts.group(1)).results().forEach(l -> labels.put(l.group(1), l.group(2)));
             Map<String, String> annotations = Map.of(

@@ -278,6 +278,13 @@ final class PrometheusApi implements AutoCloseable {
 
     @Override
     public void close() {
+        try {
+            HttpClient.class.getMethod("shutdownNow").invoke(client);
+        } catch (NoSuchMethodException e) {
+            // Before JDK 21, its thread ends once nothing refers to it.
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
         readers.shutdownNow();
     }
 }
