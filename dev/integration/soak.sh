@@ -4,8 +4,9 @@
 #
 # soak.sh ENGINE [-j JAVA_HOME] [-o DIRECTORY] [-- OPTION...]
 #
-# Runs a soak test of the agent in a real engine: kafka, jetty, trino, or spring. Builds what is missing or older than
-# its sources, runs the engine under load without and with the agent, and writes ENGINE.json and ENGINE.md.
+# Runs a soak test of the agent in a real engine: kafka, jetty, jetty-servlets, trino, or spring. Builds what is missing
+# or older than its sources, runs the engine under load without and with the agent, and writes ENGINE.json and
+# ENGINE.md.
 #
 #   -j JAVA_HOME  the JDK to run the engine on (default: the newest in /usr/lib/jvm); trino needs JDK 24 or later,
 #                 the others 21
@@ -48,7 +49,10 @@ done
 jvm=(-Xms768m -Xmx768m)
 arguments=()
 case $engine in
-  jetty) main=JettyLoad ;;
+  jetty | jetty-servlets)
+    main=JettyLoad
+    [[ $engine == jetty ]] || arguments=(servlets)
+    ;;
   spring) main=SpringLoad ;;
   kafka)
     main=KafkaLoad
@@ -62,7 +66,7 @@ case $engine in
     # A query takes about a tenth of a second.
     options=(--window 10 --groups 10 "${options[@]}")
     ;;
-  '') die 'missing engine: use kafka, jetty, trino, or spring' ;;
+  '') die 'missing engine: use kafka, jetty, jetty-servlets, trino, or spring' ;;
   *) die "$engine: unknown engine: use kafka, jetty, trino, or spring" ;;
 esac
 jvm+=(-XX:+AlwaysPreTouch --enable-native-access=ALL-UNNAMED)
@@ -90,14 +94,15 @@ lab=$root/lab/target/taskclock-lab.jar
 if ! is_current "$agent" "${sources[@]}" || ! is_current "$lab" "${sources[@]}"; then
   build "$root" package -pl lab -am
 fi
-built=$here/$engine/target/built
-if ! is_current "$built" "$here/pom.xml" "$here"/{load,"$engine"}/{pom.xml,src}; then
-  build "$here" package -pl "load,$engine"
+module=${engine%-servlets}
+built=$here/$module/target/built
+if ! is_current "$built" "$here/pom.xml" "$here"/{load,"$module"}/{pom.xml,src}; then
+  build "$here" package -pl "load,$module"
   touch "$built"
 fi
 commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
 
 "$home/bin/java" --enable-native-access=ALL-UNNAMED -cp "$lab" org.taskclock.soak.EngineSoak \
   --name "$engine" --java "$home/bin/java" --agent "$agent" --commit "$commit" --out "$out" "${options[@]}" \
-  -- "${jvm[@]}" -cp "$here/$engine/target/classes:$here/$engine/target/lib/*" \
+  -- "${jvm[@]}" -cp "$here/$module/target/classes:$here/$module/target/lib/*" \
   "org.taskclock.integration.$main" "${arguments[@]}"

@@ -5,12 +5,12 @@
 # opensearch.sh [-j JAVA_HOME] [-o FILE]
 #
 # Compares OpenSearch's figures for the CPU time of its tasks with the kernel's, and measures what they cost: without
-# and with the agent, and with clock.patch and start.patch.
+# and with the agent, and with clock.patch and start.patch. With accounts.patch, counts it by client.
 #
 #   -j JAVA_HOME  JDK 21 or later (default: the newest in /usr/lib/jvm); only JDK 25 and later count the readings
 #   -o FILE       file for the result (default: dev/integration/results/opensearch/tasks.md)
 #
-# Takes 12 minutes after the build, which downloads OpenSearch and installs TaskClock locally.
+# Takes 14 minutes after the build, which downloads OpenSearch and installs TaskClock locally.
 # Exit codes: 0 success, 1 failure, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -53,7 +53,8 @@ fi
 
 # Compiles the patched class into a directory, which comes before OpenSearch's jar on the class path.
 compile() {
-  local class=org/opensearch/tasks/TaskResourceTrackingService.java sources=$target/$1/server/src/main/java
+  local class sources=$target/$1/server/src/main/java
+  class=$(sed -n 's,^+++ b/server/src/main/java/,,p' "$here/$1")
   rm -rf "${target:?}/$1"
   mkdir -p "$sources" "$target/$1/classes"
   unzip -q "$target"/sources/opensearch-*-sources.jar "$class" -d "$sources"
@@ -71,7 +72,7 @@ run() {
 mkdir -p "$(dirname -- "$out")"
 rm -f "$out.new"
 trap 'rm -f "$out.new"' EXIT
-for patch in clock.patch start.patch; do compile "$patch"; done
+for patch in clock.patch start.patch accounts.patch; do compile "$patch"; done
 run '' "-javaagent:$root/agent/target/taskclock-agent.jar"
-for patch in clock.patch start.patch; do run "$patch"; done
+for patch in clock.patch start.patch accounts.patch; do run "$patch"; done
 mv "$out.new" "$out"

@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -43,18 +42,6 @@ public final class AccountType {
     static final int BYTES = 2;
     static final int DISTRIBUTION = 4;
 
-    // Elements of the shared object.
-
-    private static final int ACCOUNTS = 0;
-    static final int THREADS = 1;
-    static final int OWN_SLOT = 2;
-    static final int LOCK = 3;
-    private static final int NUMBERS = 4;
-    private static final int DROPPED = 5;
-    private static final int OTHER_ACCOUNT = 6;
-    private static final int PENDING_ACCOUNT = 7;
-    private static final int LENGTH = 8;
-
     private final String name;
 
     private final ConcurrentHashMap<String, AtomicReferenceArray<Object>> accounts; // by name
@@ -73,32 +60,16 @@ public final class AccountType {
 
     @SuppressWarnings("unchecked")
     AccountType(String name, Object[] shared) {
-        var threads = (ConcurrentHashMap<Long, Object[]>) shared[THREADS];
-        var dropped = (List<AtomicReferenceArray<Object>>) shared[DROPPED];
+        var threads = (ConcurrentHashMap<Long, Object[]>) shared[SharedAccountType.THREADS];
+        var dropped = (List<AtomicReferenceArray<Object>>) shared[SharedAccountType.DROPPED];
         this.name = name;
-        this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[ACCOUNTS];
-        this.numbers = (AtomicLongArray) shared[NUMBERS];
-        this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[OTHER_ACCOUNT]);
-        this.pending = (AtomicReferenceArray<Object>) shared[PENDING_ACCOUNT];
-        this.table = new AccountTable(this, (ReentrantLock) shared[LOCK], threads, dropped);
-        this.slots = new ThreadSlots(threads, (ThreadLocal<Object[]>) shared[OWN_SLOT], table);
+        this.accounts = (ConcurrentHashMap<String, AtomicReferenceArray<Object>>) shared[SharedAccountType.ACCOUNTS];
+        this.numbers = (AtomicLongArray) shared[SharedAccountType.NUMBERS];
+        this.other = new NamedAccount(this, (AtomicReferenceArray<Object>) shared[SharedAccountType.OTHER_ACCOUNT]);
+        this.pending = (AtomicReferenceArray<Object>) shared[SharedAccountType.PENDING_ACCOUNT];
+        this.table = new AccountTable(this, (ReentrantLock) shared[SharedAccountType.LOCK], threads, dropped);
+        this.slots = new ThreadSlots(threads, (ThreadLocal<Object[]>) shared[SharedAccountType.OWN_SLOT], table);
         this.limits = new AccountLimits(accounts, -1, null);
-    }
-
-    /** Returns what all copies share of a new type. */
-    static Object[] createShared() {
-        Object[] shared = new Object[LENGTH];
-        shared[ACCOUNTS] = new ConcurrentHashMap<String, AtomicReferenceArray<Object>>();
-        shared[THREADS] = new ConcurrentHashMap<Long, Object[]>();
-        shared[OWN_SLOT] = new ThreadLocal<Object[]>();
-        shared[LOCK] = new ReentrantLock();
-        AtomicLongArray numbers = new AtomicLongArray(AccountTable.NUMBERS_LENGTH);
-        numbers.set(AccountTable.MAX_NAMES, DEFAULT_MAX_NAMES);
-        shared[NUMBERS] = numbers;
-        shared[DROPPED] = new ArrayList<AtomicReferenceArray<Object>>();
-        shared[OTHER_ACCOUNT] = NamedAccount.create(OTHER);
-        shared[PENDING_ACCOUNT] = NamedAccount.create(AccountReading.PENDING);
-        return shared;
     }
 
     /**

@@ -57,7 +57,7 @@ public final class CpuAccounts {
         if (shared.size() >= MAX_TYPES && !shared.containsKey(name))
             throw new IllegalStateException(
                     "there are already " + MAX_TYPES + " types of accounts, so " + name + " cannot be added");
-        Object type = shared.computeIfAbsent(name, n -> AccountType.createShared());
+        Object type = shared.computeIfAbsent(name, n -> SharedAccountType.create());
         return TYPES.computeIfAbsent(name, n -> new AccountType(n, (Object[]) type));
     }
 
@@ -94,10 +94,7 @@ public final class CpuAccounts {
     private static final class Registry {
         /** What all copies share, by a name with the version of its layout. */
         static final ConcurrentHashMap<String, Object> VERSIONS = find();
-        /**
-         * By name of the type, the elements of an {@link AccountType}. The name of this map is the version of their
-         * layout.
-         */
+        /** By name of the type, a {@link SharedAccountType}. The name of this map is the version of its layout. */
         static final ConcurrentHashMap<String, Object> SHARED =
                 cast(VERSIONS.computeIfAbsent("1", version -> new ConcurrentHashMap<String, Object>()));
 

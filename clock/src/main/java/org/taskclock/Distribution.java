@@ -23,7 +23,11 @@ public final class Distribution {
     /** Copies of the library share arrays of this length: the buckets, and the sum of what is in them. */
     static final int LENGTH = BUCKETS + 1;
 
+    /** The first bucket with sections. */
+    private final int first;
+    /** From there to the last one, because most buckets are empty. */
     private final long[] counts;
+
     private final long sumNanos;
 
     /**
@@ -33,14 +37,23 @@ public final class Distribution {
      * @param sumNanos the CPU time of these sections in nanoseconds
      */
     public Distribution(long[] counts, long sumNanos) {
-        this.counts = Arrays.copyOf(counts, BUCKETS);
+        int start = 0;
+        int end = Math.min(counts.length, BUCKETS);
+        while (start < end && counts[start] == 0) start++;
+        while (start < end && counts[end - 1] == 0) end--;
+        this.first = start;
+        this.counts = Arrays.copyOfRange(counts, start, end);
         this.sumNanos = sumNanos;
     }
 
     Distribution(AtomicLongArray shared) {
-        counts = new long[BUCKETS];
+        this(countsIn(shared), shared.get(BUCKETS));
+    }
+
+    private static long[] countsIn(AtomicLongArray shared) {
+        long[] counts = new long[BUCKETS];
         Arrays.setAll(counts, shared::get);
-        sumNanos = shared.get(BUCKETS);
+        return counts;
     }
 
     /** Counts a section in an array that copies of the library share. */
@@ -56,18 +69,24 @@ public final class Distribution {
      * @return the difference, which has no negative number
      */
     public Distribution since(Distribution earlier) {
-        long[] more = new long[BUCKETS];
-        Arrays.setAll(more, i -> Math.max(0, counts[i] - earlier.counts[i]));
+        long[] more = counts();
+        for (int i = first; i < more.length; i++) more[i] = Math.max(0, more[i] - earlier.at(i));
         return new Distribution(more, Math.max(0, sumNanos - earlier.sumNanos));
     }
 
+    private long at(int bucket) {
+        return bucket < first || bucket >= first + counts.length ? 0 : counts[bucket - first];
+    }
+
     /**
-     * Returns the number of sections in each bucket.
+     * Returns the number of sections in each bucket, up to the last one that has any.
      *
      * @return the numbers, as the constructor accepts them
      */
     public long[] counts() {
-        return counts.clone();
+        long[] all = new long[first + counts.length];
+        System.arraycopy(counts, 0, all, first, counts.length);
+        return all;
     }
 
     /** Returns the bucket of a CPU time. */
@@ -123,8 +142,8 @@ public final class Distribution {
         long[] between = new long[bounds.length + 1];
         int next = 0;
         for (int i = 0; i < counts.length; i++) {
-            if (counts[i] == 0) continue; // most buckets
-            while (next < bounds.length && upperBound(i) > bounds[next]) next++;
+            if (counts[i] == 0) continue;
+            while (next < bounds.length && upperBound(first + i) > bounds[next]) next++;
             between[next] += counts[i];
         }
         return between;
@@ -145,7 +164,7 @@ public final class Distribution {
         long sum = 0;
         for (int i = 0; i < counts.length; i++) {
             sum += counts[i];
-            if (count > 0 && sum >= rank) return upperBound(i);
+            if (count > 0 && sum >= rank) return upperBound(first + i);
         }
         return -1;
     }

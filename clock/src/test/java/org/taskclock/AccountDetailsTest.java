@@ -27,7 +27,7 @@ class AccountDetailsTest {
     private static final long WORK_NANOS = 3_000_000;
     private static final int MAX_WAIT_FILES = 256;
 
-    private final AccountType type = new AccountType("test", AccountType.createShared());
+    private final AccountType type = new AccountType("test", SharedAccountType.create());
 
     private static void work() {
         long start = TaskClock.cpuNanos();

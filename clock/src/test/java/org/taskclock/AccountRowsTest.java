@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which accounts have a row, with made-up usage. */
 class AccountRowsTest {
-    private final Object[] shared = AccountType.createShared();
+    private final Object[] shared = SharedAccountType.create();
     private final AccountType type = new AccountType("test", shared);
 
     /** Adds usage to an account, as an ended thread does. */
@@ -98,7 +98,7 @@ class AccountRowsTest {
     @Property(tries = 300)
     void shouldNeverDecreaseNorLoseTime(
             @ForAll @Size(max = 300) List<@IntRange(max = 400) Integer> accounts, @ForAll @IntRange(min = 1) int seed) {
-        Object[] ownShared = AccountType.createShared();
+        Object[] ownShared = SharedAccountType.create();
         AccountType[] copies = {new AccountType("test", ownShared), new AccountType("test", ownShared)};
         copies[0].maxNames(4);
         Map<String, Long> last = new HashMap<>();

@@ -25,7 +25,7 @@ class AccountStormTest {
     /** A thread's clock may be ahead of the kernel's by 1 us, and its user time is not exact. */
     private static final long AHEAD_NANOS = 2_000;
 
-    private final Object[] shared = AccountType.createShared();
+    private final Object[] shared = SharedAccountType.create();
     private final AccountType type = new AccountType("test", shared);
     private final Map<String, LongAdder> heard = new ConcurrentHashMap<>();
     private final LongAdder heardInAll = new LongAdder();
@@ -156,7 +156,7 @@ class AccountStormTest {
     /** A reader would miss usage that moves from a thread to an account. */
     @Test
     void shouldNotMoveUsageWhileAnotherThreadReads() throws InterruptedException {
-        ReentrantLock lock = (ReentrantLock) shared[AccountType.LOCK];
+        ReentrantLock lock = (ReentrantLock) shared[SharedAccountType.LOCK];
         lock.lock();
         try {
             CpuLoad.runOnThreads(1, () -> {

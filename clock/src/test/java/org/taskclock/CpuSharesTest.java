@@ -124,7 +124,7 @@ class CpuSharesTest {
 
     @Test
     void shouldRejectWhatCannotBeShared() {
-        AccountType type = new AccountType("test", AccountType.createShared());
+        AccountType type = new AccountType("test", SharedAccountType.create());
         for (double processors : new double[] {0, -1, Double.NaN}) {
             assertThatIllegalArgumentException().isThrownBy(() -> new CpuShares(type, processors, BURST));
         }
@@ -177,7 +177,7 @@ class CpuSharesTest {
     @Test
     @SuppressWarnings("try")
     void shouldLimitRealThreads() throws InterruptedException {
-        AccountType type = new AccountType("test", AccountType.createShared());
+        AccountType type = new AccountType("test", SharedAccountType.create());
         double processors = 0.1;
         CpuShares real = new CpuShares(type, processors, BURST);
         AtomicBoolean end = new AtomicBoolean();

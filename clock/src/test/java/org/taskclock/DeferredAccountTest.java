@@ -23,7 +23,7 @@ class DeferredAccountTest {
     /** A thread's clock may be ahead of the kernel's by 1 us. */
     private static final long AHEAD_NANOS = 2_000;
 
-    private final AccountType type = new AccountType("test", AccountType.createShared());
+    private final AccountType type = new AccountType("test", SharedAccountType.create());
 
     private static void work() {
         long start = TaskClock.cpuNanos();

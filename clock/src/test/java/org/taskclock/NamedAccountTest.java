@@ -299,7 +299,7 @@ class NamedAccountTest {
     /** Some pools clear a thread's local variables after each task. */
     @Test
     void shouldKeepTheUsageOfThreadsThatForgetTheirLocals() throws InterruptedException {
-        Object[] shared = AccountType.createShared();
+        Object[] shared = SharedAccountType.create();
         AccountType type = new AccountType("test", shared);
         CpuLoad.runOnThreads(1, () -> {
             long start = TaskClock.cpuNanos();
@@ -307,10 +307,10 @@ class NamedAccountTest {
                 try (var section = type.of("a").enter()) {
                     work(10_000);
                 }
-                ((ThreadLocal<?>) shared[AccountType.OWN_SLOT]).remove();
+                ((ThreadLocal<?>) shared[SharedAccountType.OWN_SLOT]).remove();
             }
             assertThat(type.of("a").cpuNanos()).isBetween(500 * 10_000L, TaskClock.cpuNanos() - start);
-            assertThat((Map<?, ?>) shared[AccountType.THREADS]).hasSize(1);
+            assertThat((Map<?, ?>) shared[SharedAccountType.THREADS]).hasSize(1);
         });
         assertThat(type.of("a").now().isComplete()).isTrue();
     }

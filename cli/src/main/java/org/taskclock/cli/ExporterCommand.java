@@ -35,6 +35,8 @@ import picocli.CommandLine.Option;
         })
 final class ExporterCommand implements Callable<Integer> {
     private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
+    /** For findings. A scrape has those of its time. */
+    private static final Duration ACCOUNTS_INTERVAL = Duration.ofSeconds(15);
 
     @Option(
             names = "--web.listen-address",
@@ -135,7 +137,14 @@ final class ExporterCommand implements Callable<Integer> {
         return new ExporterOptions(
                 listenAddress,
                 webConfig,
-                new FleetOptions(service, match, maxPools, push.keepEnded(keepEnded), !noAttach, kubernetesNode),
+                new FleetOptions(
+                        service,
+                        match,
+                        maxPools,
+                        push.keepEnded(keepEnded),
+                        !noAttach,
+                        ACCOUNTS_INTERVAL,
+                        kubernetesNode),
                 interval,
                 refresh,
                 push.read(),

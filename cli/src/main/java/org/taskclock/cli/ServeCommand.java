@@ -229,7 +229,8 @@ final class ServeCommand implements Callable<Integer> {
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
-                new FleetOptions(service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach, kubernetesNode),
+                new FleetOptions(
+                        service, match, maxPools, push.keepEnded(KEEP_ENDED), !noAttach, Duration.ZERO, kubernetesNode),
                 INTERVAL,
                 REFRESH,
                 push.read(),

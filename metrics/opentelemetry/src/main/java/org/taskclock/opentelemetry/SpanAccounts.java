@@ -9,6 +9,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.sdk.trace.ReadWriteSpan;
 import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.internal.ExtendedSpanProcessor;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.taskclock.CpuAccounts;
@@ -23,6 +24,7 @@ import org.taskclock.bindings.CurrentTask;
  * <pre>{@code
  * SdkTracerProvider.builder()
  *         .addSpanProcessor(SpanAccounts.create())
+ *         .setSampler(SpanAccounts.recordingAll(sampler))
  *         ...
  * }</pre>
  *
@@ -34,8 +36,8 @@ import org.taskclock.bindings.CurrentTask;
  * {@code messaging.destination.name}. Without any of these, it counts for no account.
  *
  * <p>The attributes are read when the span of the request ends. Until then, its time is in no row; see
- * {@link DeferredAccount}. On virtual threads without TaskClock's agent, all sections are reported as not counted.
- * Thread-safe.
+ * {@link DeferredAccount}. Spans that the sampler drops are not counted, hence the second line. On virtual threads
+ * without TaskClock's agent, all sections are reported as not counted. Thread-safe.
  */
 public final class SpanAccounts implements ExtendedSpanProcessor {
     private static final AttributeKey<String> HTTP_ROUTE = AttributeKey.stringKey("http.route");
@@ -74,6 +76,18 @@ public final class SpanAccounts implements ExtendedSpanProcessor {
     public static SpanAccounts create() {
         CurrentSpans.observe(CURRENT, REQUESTS);
         return new SpanAccounts();
+    }
+
+    /**
+     * Returns a sampler that also records the spans which another one drops, so that they count. They are not exported,
+     * and the decision that is passed to other services stays the same. A recorded span costs as much as a sampled one,
+     * except for its export.
+     *
+     * @param sampler decides which spans are exported
+     * @return the sampler
+     */
+    public static Sampler recordingAll(Sampler sampler) {
+        return new RecordingSampler(sampler);
     }
 
     @Override

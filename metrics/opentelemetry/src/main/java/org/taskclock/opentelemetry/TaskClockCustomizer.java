@@ -10,7 +10,7 @@ import org.taskclock.metrics.PoolCounters;
 /**
  * Adds what only the SDK can have to the one that OpenTelemetry's Java agent or auto-configuration builds:
  * {@link SectionHistograms}, unless TaskClock's metrics are off, {@link SpanCpuTime}, if the property
- * {@value #SPAN_CPU_TIME} is true, and {@link SpanAccounts}, if {@value #SPAN_ACCOUNTS} is.
+ * {@value #SPAN_CPU_TIME} is true, and {@link SpanAccounts} with its sampler, if {@value #SPAN_ACCOUNTS} is.
  */
 public final class TaskClockCustomizer implements AutoConfigurationCustomizerProvider {
     static final String SPAN_CPU_TIME = "otel.instrumentation.taskclock.span-cpu-time.enabled";
@@ -25,6 +25,8 @@ public final class TaskClockCustomizer implements AutoConfigurationCustomizerPro
                 config.getBoolean(SPAN_CPU_TIME, false) ? builder.addSpanProcessor(SpanCpuTime.create()) : builder);
         customizer.addTracerProviderCustomizer((builder, config) ->
                 config.getBoolean(SPAN_ACCOUNTS, false) ? builder.addSpanProcessor(SpanAccounts.create()) : builder);
+        customizer.addSamplerCustomizer((sampler, config) ->
+                config.getBoolean(SPAN_ACCOUNTS, false) ? SpanAccounts.recordingAll(sampler) : sampler);
         customizer.addMeterProviderCustomizer((builder, config) ->
                 hasMetrics(config) ? builder.registerMetricProducer(new SectionHistograms()) : builder);
     }

@@ -12,6 +12,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -196,6 +197,37 @@ class SpanAccountsTest {
             work.assertNanos((long) (seconds * 1e9));
         }
         work.assertNanos(row("endpoint", "/attributes").cpuNanos());
+    }
+
+    /** Half of the requests would not be recorded, and the children of these, neither. */
+    @Test
+    void shouldCountRequestsThatAreNotSampled() {
+        InMemorySpanExporter exporter = InMemorySpanExporter.create();
+        try (SdkTracerProvider sampled = SdkTracerProvider.builder()
+                .addSpanProcessor(SpanAccounts.create())
+                .addSpanProcessor(SimpleSpanProcessor.create(exporter))
+                .setSampler(SpanAccounts.recordingAll(Sampler.parentBased(Sampler.traceIdRatioBased(0.5))))
+                .build()) {
+            Tracer half = sampled.get("half");
+            for (int i = 0; i < 40; i++) {
+                Span span = half.spanBuilder("GET")
+                        .setNoParent()
+                        .setSpanKind(SpanKind.SERVER)
+                        .startSpan();
+                run(span, () -> {
+                    Span child = half.spanBuilder("child").startSpan();
+                    child.storeInContext(Context.current())
+                            .wrap(() -> work.run())
+                            .run();
+                    child.end();
+                });
+                span.setAttribute("http.route", "/sampled").end();
+            }
+            assertThat(exporter.getFinishedSpanItems()).hasSizeBetween(2, 78).allMatch(span -> span.getSpanContext()
+                    .isSampled());
+        }
+        assertThat(row("endpoint", "/sampled").sections()).isEqualTo(40);
+        work.assertNanos(row("endpoint", "/sampled").cpuNanos());
     }
 
     /** Counts requests on virtual threads, with the agent or without. */

@@ -58,6 +58,11 @@ final class AgentPools {
 
     private static final int MAX_DOUBLINGS = 7;
 
+    /**
+     * CPU time of a process whose accounts are asked for in any case. A finding about them needs as much in a second.
+     */
+    private static final long BUSY_NANOS = NANOS_PER_SECOND / 2;
+
     /** The agent counts the yields of all virtual threads together. */
     private static final PoolKey VIRTUAL_YIELDS = new PoolKey(PoolCounters.OTHER, ThreadKind.VIRTUAL);
 
@@ -79,6 +84,8 @@ final class AgentPools {
     /** The CPU time that the process has used according to the kernel; -1 if unknown. */
     private final LongSupplier processTime;
 
+    private final long accountsNanos;
+
     private boolean isPresent;
     private int failures;
 
@@ -87,6 +94,8 @@ final class AgentPools {
 
     private long look = MIN_LOOK_NANOS;
     private long notBefore;
+    /** Until when accounts are recent enough. */
+    private long isRecentUntil;
 
     /** The answer to a request that was sent ahead; null if none was. */
     private CompletableFuture<AgentReport> answer;
@@ -116,8 +125,10 @@ final class AgentPools {
      *
      * @param fromStart whether the first reading has all CPU time since the JVM started
      * @param worker sends the requests
+     * @param accountsNanos how old the accounts of a process that is not busy may be in {@link #addEarlierTo}; with
+     *     many of them, a report takes milliseconds
      */
-    AgentPools(int pid, AttachClient jvm, boolean fromStart, Executor worker) {
+    AgentPools(int pid, AttachClient jvm, boolean fromStart, Executor worker, long accountsNanos) {
         this(
                 pid,
                 isPresent -> isPresent || JvmProcesses.hasLibtaskclock(pid)
@@ -125,6 +136,7 @@ final class AgentPools {
                         : null,
                 fromStart,
                 worker,
+                accountsNanos,
                 System::nanoTime,
                 ProcessClock.of(pid)::cpuNanos);
     }
@@ -134,16 +146,19 @@ final class AgentPools {
             Request request,
             boolean fromStart,
             Executor worker,
+            long accountsNanos,
             LongSupplier clock,
             LongSupplier processTime) {
         this.pid = pid;
         this.request = request;
         this.worker = worker;
+        this.accountsNanos = accountsNanos;
         this.clock = clock;
         this.processTime = processTime;
         isContinuous = fromStart;
         countsAllYields = fromStart;
         notBefore = clock.getAsLong();
+        isRecentUntil = notBefore;
     }
 
     /**
@@ -171,11 +186,12 @@ final class AgentPools {
 
     /**
      * Returns a reading with the counts of the agent's answer to an earlier request, if any, and sends the next
-     * request. Does not wait.
+     * request, unless accounts are all that it would add, and they are recent enough. Does not wait.
      */
     PoolReading addEarlierTo(PoolReading reading, Collection<ProcThread> threads) {
         PoolReading sum = answer != null && answer.isDone() ? addAnswerTo(reading, threads) : reading;
-        ask();
+        boolean isRecent = clock.getAsLong() - isRecentUntil < 0;
+        if (!isRecent || processTime.getAsLong() - askedAtNanos >= BUSY_NANOS) ask();
         return sum;
     }
 
@@ -239,6 +255,7 @@ final class AgentPools {
             return reading;
         }
         isContinuous = true;
+        isRecentUntil = now + (report.virtualThreads().isEmpty() ? accountsNanos : 0);
         accounts = report.accounts();
         virtualThreads = report.virtualThreadCounts();
         carriers = report.carrierTids();

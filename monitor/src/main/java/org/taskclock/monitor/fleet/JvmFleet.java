@@ -71,7 +71,7 @@ public final class JvmFleet implements AutoCloseable {
         this.options = options;
         this.log = log;
         finder = new JvmFinder(options, log);
-        samplers = new PoolSamplers(options.attach());
+        samplers = new PoolSamplers(options.attach(), options.accountsInterval());
         String node = options.kubernetesNode();
         pods = node == null ? null : new PodNames(KubernetesApi.ofPod(node), log);
     }

@@ -98,8 +98,8 @@ public final class PoolSampler implements AutoCloseable {
         AttachClient jvm = AttachClient.of(pid);
         Executor worker = shared.newWorker();
         names = new PoolNames(pid, feature, jvm, worker, sampler);
-        agent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
-        recentAgent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
+        agent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker, 0);
+        recentAgent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker, shared.accountsNanos);
         process = processTime();
         start = fromStart ? new CpuTime(0, 0, 0) : process;
         readAll(fromStart);

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.fleet;
 
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
@@ -37,6 +38,7 @@ public final class PoolSamplers implements AutoCloseable {
     final HostCpu machine = new HostCpu(files);
 
     private final boolean attach;
+    final long accountsNanos;
 
     /** Each JVM uses at most one, through its {@link JvmWorker}. */
     private final ExecutorService threads =
@@ -50,9 +52,17 @@ public final class PoolSamplers implements AutoCloseable {
      * Creates a group.
      *
      * @param attach whether JVMs may be attached to, for the names of threads and for what the agent counts
+     * @param accountsInterval how old the named accounts in {@link PoolSampler#readRecent} may be, unless the JVM is
+     *     busy
      */
-    public PoolSamplers(boolean attach) {
+    public PoolSamplers(boolean attach, Duration accountsInterval) {
         this.attach = attach;
+        this.accountsNanos = accountsInterval.toNanos();
+    }
+
+    /** Creates a group whose named accounts are as recent as the rest. */
+    public PoolSamplers(boolean attach) {
+        this(attach, Duration.ZERO);
     }
 
     /** Returns what sends requests to a JVM; null if no JVM may be attached to. */

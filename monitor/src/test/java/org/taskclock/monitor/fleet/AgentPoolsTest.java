@@ -43,7 +43,7 @@ class AgentPoolsTest {
     }
 
     private AgentPools agent(boolean fromStart) {
-        return new AgentPools(1, this::send, fromStart, worker, () -> now, () -> processNanos);
+        return new AgentPools(1, this::send, fromStart, worker, 5 * SECOND, () -> now, () -> processNanos);
     }
 
     private static AgentReport report(long cpuNanos, long yields) throws IOException {
@@ -119,6 +119,27 @@ class AgentPoolsTest {
         answer = accountReport(1_000_000_000_000L, 0);
         assertThat(read(agent).pools()).isEmpty();
         assertThat(agent.takeProblem()).contains("accounts since its last report");
+    }
+
+    /** A report with a hundred accounts takes milliseconds. */
+    @Test
+    void shouldAskAnIdleProcessLessOftenForAccounts() throws IOException {
+        AgentPools agent = agent(true);
+        answer = accountReport(100, 7);
+        assertThat(requestsIn(10, agent, 10_000_000)).as("idle").isEqualTo(2);
+        assertThat(requestsIn(10, agent, SECOND / 2)).as("busy after the first second").isEqualTo(9);
+        answer = report(0, 0);
+        assertThat(requestsIn(10, agent, 0)).as("virtual threads").isGreaterThanOrEqualTo(9);
+    }
+
+    private int requestsIn(int seconds, AgentPools agent, long nanosPerSecond) {
+        int before = requests.get();
+        for (int i = 0; i < seconds; i++) {
+            agent.addEarlierTo(new PoolReading(List.of(), new CpuTime(0, 0, 0)), List.of());
+            now += SECOND;
+            processNanos += nanosPerSecond;
+        }
+        return requests.get() - before;
     }
 
     private static PoolReading read(AgentPools agent) {

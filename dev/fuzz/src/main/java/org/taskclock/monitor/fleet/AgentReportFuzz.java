@@ -24,7 +24,7 @@ public final class AgentReportFuzz {
         report.yieldSites().forEach(AgentReport.Site::name);
         YieldCount.difference(1, report, report);
         PoolReading none = new PoolReading(List.of(), Map.of(), null);
-        AgentPools pools = new AgentPools(1, isPresent -> report, true, Runnable::run, () -> 0, () -> 1L << 61);
+        AgentPools pools = new AgentPools(1, isPresent -> report, true, Runnable::run, 0, () -> 0, () -> 1L << 61);
         pools.addTo(none, List.of(), 1);
     }
 }

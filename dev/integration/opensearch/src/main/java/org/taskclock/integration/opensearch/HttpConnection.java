@@ -36,6 +36,13 @@ final class HttpConnection implements AutoCloseable {
         return request;
     }
 
+    /** Returns the request with the name of its client. */
+    static byte[] as(String client, byte[] request) {
+        String text = new String(request, ISO_8859_1);
+        int end = text.indexOf("\r\n\r\n");
+        return (text.substring(0, end) + "\r\nX-Opaque-Id: " + client + text.substring(end)).getBytes(ISO_8859_1);
+    }
+
     String send(String method, String path, String body) throws IOException {
         return new String(send(request(method, path, body)), UTF_8);
     }

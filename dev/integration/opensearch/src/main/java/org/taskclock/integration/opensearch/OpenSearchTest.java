@@ -95,6 +95,10 @@ public final class OpenSearchTest {
 
     private void withPatch(String patch, InetSocketAddress address, Switches switches) throws Exception {
         report.append("%n## %s, in a JVM of its own, without the agent%n%n", patch);
+        if (patch.equals("accounts.patch")) {
+            new AccountTest(report, address).measure();
+            return;
+        }
         FigureTest test = new FigureTest(report, switches, figures, address);
         test.warmUp();
         test.appendHead();

@@ -75,19 +75,15 @@ final class LimitFilter extends OncePerRequestFilter {
 
     /** Returns what to close when the request has ended; null if it is over the limit. */
     private static Admission admit(String tenant, Tenants.Endpoint endpoint) {
-        return switch (LIMIT) {
-            case NONE -> () -> {};
-            case CONCURRENCY -> {
-                AtomicInteger running = Tenants.running(tenant);
-                if (running.incrementAndGet() <= MAX_CONCURRENCY) yield running::decrementAndGet;
-                running.decrementAndGet();
-                yield null;
-            }
-            case CPU -> {
-                CpuShares.Permit permit = Tenants.SHARES.admit(tenant, endpoint.expectedNanos());
-                yield permit == null ? null : permit::close;
-            }
-        };
+        if (LIMIT == Limit.NONE) return () -> {};
+        if (LIMIT == Limit.CPU) {
+            CpuShares.Permit permit = Tenants.SHARES.admit(tenant, endpoint.expectedNanos());
+            return permit == null ? null : permit::close;
+        }
+        AtomicInteger running = Tenants.running(tenant);
+        if (running.incrementAndGet() <= MAX_CONCURRENCY) return running::decrementAndGet;
+        running.decrementAndGet();
+        return null;
     }
 
     private static void reject(HttpServletResponse response) {
