@@ -127,7 +127,9 @@ class AgentPoolsTest {
         AgentPools agent = agent(true);
         answer = accountReport(100, 7);
         assertThat(requestsIn(10, agent, 10_000_000)).as("idle").isEqualTo(2);
-        assertThat(requestsIn(10, agent, SECOND / 2)).as("busy after the first second").isEqualTo(9);
+        assertThat(requestsIn(10, agent, SECOND / 2))
+                .as("busy after the first second")
+                .isEqualTo(9);
         answer = report(0, 0);
         assertThat(requestsIn(10, agent, 0)).as("virtual threads").isGreaterThanOrEqualTo(9);
     }
