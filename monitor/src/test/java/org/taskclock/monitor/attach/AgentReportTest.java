@@ -122,9 +122,7 @@ class AgentReportTest {
         assertThat(usage.cpuNanos()).isEqualTo(20);
         assertThat(usage.systemNanos()).isEqualTo(10);
         assertThat(usage.waitNanos()).isEqualTo(-1);
-        assertThat(usage.distribution().counts())
-                .startsWith(0, 0, 1, 0, 0, 2, 0)
-                .hasSizeGreaterThan(300);
+        assertThat(usage.distribution().counts()).containsExactly(0, 0, 1, 0, 0, 2);
         assertThat(usage.distribution().sumNanos()).isEqualTo(9);
         assertThat(report.openSections().get(0).openNanos()).isEqualTo(5);
         ThreadUsage since = new AccountTotals().advance(7, report.accounts()).get(0);
