@@ -55,7 +55,7 @@ public final class HttpRequestFuzz {
             CONNECTOR = new LocalConnector(server);
             server.addConnector(CONNECTOR);
             AuditLog audit = new AuditLog(
-                    directory.resolve("audit.log"), 1 << 20, new Overview(1), Clock.systemUTC(), line -> {});
+                    directory.resolve("audit.log"), 1 << 20, new Overview(1)::known, Clock.systemUTC(), line -> {});
             Access access = new Access(
                     new WebSecurity(null, config -> {}, line -> {}),
                     token,
