@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.AccountReading;
 import org.taskclock.AccountUsage;
 import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.PoolKey;
@@ -36,18 +35,11 @@ public final class AccountTotals {
         for (AccountUsage account : accounts) {
             AccountKey key = new AccountKey(account.type(), account.name());
             AccountUsage before = last.remove(key);
-            usages.add(since(pid, key, before == null ? first(key, account) : before, account));
+            usages.add(since(pid, key, before == null ? account.baseline() : before, account));
             last.put(key, account);
         }
         while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());
         return usages;
-    }
-
-    /** Returns what is not new of an account that is reported for the first time. */
-    private static AccountUsage first(AccountKey key, AccountUsage account) {
-        // A new type begins with all that the process has used before.
-        boolean isRest = key.name().equals(AccountReading.UNACCOUNTED);
-        return isRest ? account : AccountUsage.none(key.type(), key.name());
     }
 
     private static ThreadUsage since(int pid, AccountKey key, AccountUsage before, AccountUsage now) {
