@@ -144,7 +144,7 @@ final class WebhooksTest {
         assertThat(message.getAsJsonObject("commonLabels").get("finding").getAsString())
                 .isEqualTo("yield-storm");
         assertThat(text(firing, 0, "startsAt")).isEqualTo("2026-11-27T03:12:05Z");
-        assertThat(text(firing, 0, "endsAt")).isEqualTo("0001-01-01T00:00:00Z");
+        assertThat(text(firing, 0, "endsAt")).as("unless renewed").isEqualTo("2026-11-27T03:57:06Z");
         assertThat(text(firing, 0, "labels", "alertname")).isEqualTo("TaskClockYieldStorm");
         assertThat(text(firing, 0, "labels", "instance")).isEqualTo("alpha");
         assertThat(text(firing, 0, "labels", "thread")).isEqualTo("worker-1");
@@ -160,6 +160,39 @@ final class WebhooksTest {
         assertThat(received.get(1).get("status").getAsString()).isEqualTo("resolved");
         assertThat(text(resolved, 0, "endsAt")).isEqualTo(lastSeen.toString());
         assertThat(text(resolved, 0, "fingerprint")).isEqualTo(text(firing, 0, "fingerprint"));
+    }
+
+    /** If this server crashes, receivers see from the last message when it has ended. */
+    @Test
+    void shouldSayAgainThatAFindingLasts() throws Exception {
+        start(FAST, url("/hook"), "slack=" + url("/slack"));
+        update();
+        update(finding("worker-1"));
+        await(() -> received.size() == 2);
+        Instant begin = now;
+        while (now.isBefore(begin.plus(FindingAlerts.RENEWED.multipliedBy(2)))) {
+            update(finding("worker-1"));
+            int messages = 2 + (int) (Duration.between(BEGIN, now).toSeconds() - 1) / 900;
+            await(() -> received.size() >= messages);
+        }
+        assertThat(paths)
+                .filteredOn("/slack"::equals)
+                .as("people are told once")
+                .hasSize(1);
+        List<String> ends = received.stream()
+                .filter(message -> message.has("alerts"))
+                .map(message -> text(message.getAsJsonArray("alerts"), 0, "endsAt"))
+                .toList();
+        assertThat(ends).containsExactly("2026-11-27T03:57:07Z", "2026-11-27T04:12:06Z", "2026-11-27T04:27:06Z");
+        JsonArray last = received.get(received.size() - 1).getAsJsonArray("alerts");
+        assertThat(text(last, 0, "status")).isEqualTo("firing");
+        assertThat(text(last, 0, "startsAt")).isEqualTo(BEGIN.toString());
+        Instant lastSeen = now;
+        for (int i = 0; i <= FindingAlerts.ENDED.toSeconds(); i++) update();
+        await(() -> paths.stream().filter("/slack"::equals).count() == 2 && received.size() == 6);
+        for (JsonObject message : received.subList(4, 6))
+            if (message.has("alerts"))
+                assertThat(text(message.getAsJsonArray("alerts"), 0, "endsAt")).isEqualTo(lastSeen.toString());
     }
 
     @Test
@@ -297,7 +330,7 @@ final class WebhooksTest {
         JsonArray last = alerts(1);
         assertThat(last).hasSize(2);
         assertThat(received.get(1).get("status").getAsString())
-                .as("receivers have no time limit: they would show it as firing for ever")
+                .as("receivers without a time limit would show it as firing for ever")
                 .isEqualTo("resolved");
         assertThat(text(last, 0, "endsAt")).isEqualTo(now.toString());
         assertThat(text(last, 0, "fingerprint")).isEqualTo(text(alerts(0), 0, "fingerprint"));
