@@ -49,6 +49,7 @@ final class WebhooksTest {
 
     private final List<JsonObject> received = new CopyOnWriteArrayList<>();
     private final List<String> paths = new CopyOnWriteArrayList<>();
+    private final List<Long> times = new CopyOnWriteArrayList<>();
     private final List<String> log = new CopyOnWriteArrayList<>();
     private volatile int status = 200;
     private volatile long delayMillis;
@@ -74,6 +75,7 @@ final class WebhooksTest {
         try (exchange) {
             String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
             int answer = status;
+            times.add(System.nanoTime());
             paths.add(exchange.getRequestURI().getPath());
             Thread.sleep(delayMillis);
             if (answer == 200) received.add(JsonParser.parseString(body).getAsJsonObject());
@@ -240,7 +242,7 @@ final class WebhooksTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {500, 503, 429, 408})
+    @ValueSource(ints = {500, 503, 429, 425, 408})
     void shouldTryAgainAndSayOnceThatTheReceiverIsDown(int error) throws Exception {
         status = error;
         start(FAST, url("/s3cret"));
@@ -257,6 +259,36 @@ final class WebhooksTest {
         await(() -> log.size() == 2);
         assertThat(log.get(1)).contains("works again");
         assertThat(webhooks.problem()).isNull();
+    }
+
+    @Test
+    void shouldTryAgainLessAndLessOftenUpToALimit() throws Exception {
+        status = 503;
+        WebhookSender.Pace pace = new WebhookSender.Pace(
+                Duration.ZERO, Duration.ZERO, Duration.ofMillis(100), Duration.ofMillis(400), FAST.answer());
+        start(pace, url("/hook"));
+        update(finding("worker-1"));
+        await(() -> times.size() >= 7);
+        for (int i = 0; i < 6; i++)
+            assertThat(times.get(i + 1) - times.get(i))
+                    .as("ns after attempt " + i)
+                    .isGreaterThanOrEqualTo(i < 2 ? (i + 1) * 99_000_000L : 399_000_000L)
+                    .isLessThan(3_000_000_000L);
+    }
+
+    @Test
+    void shouldNotKeepMoreThanItMay() throws Exception {
+        start(
+                new WebhookSender.Pace(
+                        Duration.ofHours(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, FAST.answer()),
+                url("/hook"));
+        Map<JvmKey, List<DatedFinding>> running = new LinkedHashMap<>();
+        for (int pid = 0; pid < WebhookSender.MAX_JVMS + 5; pid++) running.put(jvm(pid), List.of(finding("a")));
+        webhooks.update(running, now);
+        await(() -> received.size() >= WebhookSender.MAX_JVMS);
+        Thread.sleep(500); // in which more would arrive
+        assertThat(WebhookSender.MAX_JVMS).isEqualTo(1_000);
+        assertThat(received).hasSize(1_000);
     }
 
     @Test
