@@ -36,9 +36,12 @@ final class FleetWalk {
     private void byService(String fleet, String service, String instance, String thread, String kind) {
         start = System.nanoTime();
         page.navigate(fleet);
+        finding(instance, kind).waitFor();
+        // Of many services, the table has only rows that are visible.
+        page.keyboard().press("/");
+        page.keyboard().type("^" + service + "$");
         Locator row = page.locator(".body .row:not([hidden]):has(.label:text-is('" + service + "'))");
         row.waitFor();
-        finding(instance, kind).waitFor();
         seen(
                 "overview",
                 page.locator(".big").textContent() + "; "

@@ -162,6 +162,8 @@ final class WebhooksTest {
         assertThat(received.get(1).get("status").getAsString()).isEqualTo("resolved");
         assertThat(text(resolved, 0, "endsAt")).isEqualTo(lastSeen.toString());
         assertThat(text(resolved, 0, "fingerprint")).isEqualTo(text(firing, 0, "fingerprint"));
+        update(finding("worker-2"));
+        assertThat(alerts(2)).as("without what has ended").hasSize(1);
     }
 
     /** If this server crashes, receivers see from the last message when it has ended. */
