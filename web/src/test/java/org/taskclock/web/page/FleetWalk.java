@@ -12,6 +12,8 @@ import java.util.List;
  * Fails if something is missing.
  */
 final class FleetWalk {
+    private static final int MAX_TEXT = 240;
+
     private final Page page;
     private long start;
 
@@ -83,6 +85,7 @@ final class FleetWalk {
 
     private void seen(String step, String what) {
         long millis = Duration.ofNanos(System.nanoTime() - start).toMillis();
-        System.out.println(step + ", after " + millis + " ms: " + what.replaceAll("\\s+", " "));
+        String line = what.replaceAll("\\s+", " ");
+        System.out.println(step + ", after " + millis + " ms: " + line.substring(0, Math.min(MAX_TEXT, line.length())));
     }
 }
