@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.AccountReading;
 import org.taskclock.AccountUsage;
 import org.taskclock.metrics.AccountKey;
 import org.taskclock.metrics.PoolKey;
@@ -27,17 +28,26 @@ public final class AccountTotals {
     /** Creates totals of no accounts. */
     public AccountTotals() {}
 
-    /** Returns what each account has used since it was last reported, or in all. */
+    /**
+     * Returns what each account has used since it was last reported, or in all; nothing of what a new type leaves over.
+     */
     public List<ThreadUsage> advance(int pid, List<AccountUsage> accounts) {
         List<ThreadUsage> usages = new ArrayList<>(accounts.size());
         for (AccountUsage account : accounts) {
             AccountKey key = new AccountKey(account.type(), account.name());
             AccountUsage before = last.remove(key);
-            usages.add(since(pid, key, before == null ? AccountUsage.none(key.type(), key.name()) : before, account));
+            usages.add(since(pid, key, before == null ? first(key, account) : before, account));
             last.put(key, account);
         }
         while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());
         return usages;
+    }
+
+    /** Returns what is not new of an account that is reported for the first time. */
+    private static AccountUsage first(AccountKey key, AccountUsage account) {
+        // A new type begins with all that the process has used before.
+        boolean isRest = key.name().equals(AccountReading.UNACCOUNTED);
+        return isRest ? account : AccountUsage.none(key.type(), key.name());
     }
 
     private static ThreadUsage since(int pid, AccountKey key, AccountUsage before, AccountUsage now) {
