@@ -27,6 +27,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.history.JvmKey;
@@ -324,6 +326,27 @@ final class WebhooksTest {
         webhooks.close();
         assertThat(System.nanoTime() - start).as("ns to close").isLessThan(5_000_000_000L);
         receiver.stop(0);
+    }
+
+    private static long clients() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("HttpClient-\\d+-SelectorManager"))
+                .count();
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "before JDK 21, an HttpClient cannot be closed")
+    void shouldCloseItsClient() throws Exception {
+        long before = clients();
+        for (int i = 1; i <= 40; i++) {
+            start(FAST, url("/hook"));
+            update(finding("worker-1"));
+            int messages = 2 * i;
+            await(() -> received.size() >= messages - 1);
+            webhooks.close();
+        }
+        Thread.sleep(1_000); // until the threads have ended
+        assertThat(clients() - before).as("those of other tests").isLessThan(20);
     }
 
     @Test
