@@ -66,7 +66,11 @@ final class SlotReader {
 
     private void fold(AtomicReferenceArray<Object> account, long[] cell) {
         AtomicLongArray counters = NamedAccount.counters(account);
-        for (int i = 0; i < AccountCounters.COUNT; i++) counters.getAndAdd(i, AccountCell.take(cell, i));
+        for (int i = 0; i < AccountCounters.COUNT; i++) {
+            long more = AccountCell.take(cell, i);
+            // Virtual threads on other processors add to the same counters, and most of these are 0.
+            if (more != 0) counters.getAndAdd(i, more);
+        }
         if (counters.get(AccountCounters.DROPPED) != 0) dropped.add(account);
     }
 
