@@ -280,19 +280,25 @@ final class WebhooksTest {
                     .isLessThan(3_000_000_000L);
     }
 
+    /** Returns how many JVMs the messages are about. On a busy machine, some are sent again. */
+    private long jvms() {
+        return received.stream()
+                .map(message -> message.get("groupKey"))
+                .distinct()
+                .count();
+    }
+
     @Test
     void shouldNotKeepMoreThanItMay() throws Exception {
         start(
-                new WebhookSender.Pace(
-                        Duration.ofHours(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, FAST.answer()),
+                new WebhookSender.Pace(Duration.ofHours(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, FAST.answer()),
                 url("/hook"));
         Map<JvmKey, List<DatedFinding>> running = new LinkedHashMap<>();
         for (int pid = 0; pid < WebhookSender.MAX_JVMS + 5; pid++) running.put(jvm(pid), List.of(finding("a")));
         webhooks.update(running, now);
-        await(() -> received.size() >= WebhookSender.MAX_JVMS);
+        await(() -> jvms() >= WebhookSender.MAX_JVMS);
         Thread.sleep(500); // in which more would arrive
-        assertThat(WebhookSender.MAX_JVMS).isEqualTo(1_000);
-        assertThat(received).hasSize(1_000);
+        assertThat(jvms()).isEqualTo(1_000);
     }
 
     @Test
