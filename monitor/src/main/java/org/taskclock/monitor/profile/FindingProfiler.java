@@ -43,7 +43,7 @@ public final class FindingProfiler {
                 .append('\n');
         Map<String, String> files = new LinkedHashMap<>();
         add(files, why, Evidence.THREADS, () -> MeasuredDump.take(pid, MEASURED, FindingProfiler::sleep));
-        add(files, why, Evidence.PROFILE, () -> profile(pid, finding, why));
+        add(files, why, Evidence.PROFILE, () -> profile(pid, finding, why, files));
         files.put(Evidence.WHY, why.toString());
         return new Evidence(finding.kind().id(), finding.text(), dated.since(), Instant.now(), files);
     }
@@ -62,8 +62,10 @@ public final class FindingProfiler {
         }
     }
 
-    private static String profile(long pid, Finding finding, StringBuilder why) throws IOException {
+    private static String profile(long pid, Finding finding, StringBuilder why, Map<String, String> files)
+            throws IOException {
         Profile profile = profile(pid, selection(finding), PROFILED);
+        files.put(Evidence.FIGURES, ProfileFigures.of(profile).json());
         why.append(String.format(
                 Locale.ROOT, "%,d samples of %s, %s%n", profile.samples(), profile.threads(), profile.source()));
         String calls = profile.describeSystemCalls();
@@ -72,7 +74,7 @@ public final class FindingProfiler {
         return profile.collapsed();
     }
 
-    /** Profiles threads with the best source that works. */
+    /** Profiles threads, by line, with the best source that works. */
     public static Profile profile(long pid, ProfileSelection selection, Duration duration) throws IOException {
         Profile profile;
         try {
@@ -88,7 +90,7 @@ public final class FindingProfiler {
     private static Profile profile(long pid, ProfileSelection selection, ProfileSource source, Duration duration)
             throws IOException {
         Profiler.Settings settings =
-                new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
+                new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos(), true);
         return Profiler.run(pid, settings, FindingProfiler::sleep);
     }
 

@@ -57,21 +57,24 @@ class TimerStormTest {
 
     @ParameterizedTest
     @CsvSource({
-        "java.lang.Thread.sleep0, example.Poller.run, true",
-        "java.util.concurrent.locks.LockSupport.parkNanos, example.Poller.run, true",
-        "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.take, java.lang.Thread.run, true",
-        "java.util.TimerThread.mainLoop, java.util.TimerThread.run, true",
-        "java.util.concurrent.locks.LockSupport.parkNanos, java.util.concurrent.LinkedBlockingQueue.poll, false",
-        "java.util.concurrent.locks.LockSupport.park, example.Queue.take, false",
-        "sun.nio.ch.EPoll.wait, example.Loop.run, false",
+        "TIMED_WAITING, java.lang.Thread.sleep0, example.Poller.run, true",
+        "TIMED_WAITING, java.util.concurrent.locks.LockSupport.parkNanos, example.Poller.run, true",
+        "RUNNABLE, java.util.concurrent.locks.LockSupport.parkNanos, example.Poller.run, true",
+        "TIMED_WAITING, java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.take, java.lang.T.run, true",
+        "WAITING, java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.take, java.lang.T.run, false",
+        "TIMED_WAITING, java.util.TimerThread.mainLoop, java.util.TimerThread.run, true",
+        "WAITING, java.util.TimerThread.mainLoop, java.util.TimerThread.run, false",
+        "TIMED_WAITING, java.util.concurrent.locks.LockSupport.parkNanos, java.util.concurrent.Queue.poll, false",
+        "WAITING, java.util.concurrent.locks.LockSupport.park, example.Queue.take, false",
+        "RUNNABLE, sun.nio.ch.EPoll.wait, example.Loop.run, false",
     })
-    void shouldDistinguishTimersFromQueuesOfTasks(String frame, String caller, boolean isTimer) {
+    void shouldDistinguishTimersFromQueuesOfTasks(String state, String frame, String caller, boolean isTimer) {
         String text = """
                 "poller-1" #8 [8] prio=5 os_prio=0 cpu=1ms elapsed=1s allocated=10K defined_classes=1 tid=0x07 nid=8 waiting
-                   java.lang.Thread.State: TIMED_WAITING (parking)
+                   java.lang.Thread.State: %s (parking)
                 \tat %s(Native Method)
                 \tat %s(Unknown Source)
-                """.formatted(frame, caller);
+                """.formatted(state, frame, caller);
         assertThat(ThreadDump.parse(text).of(8).isTimer()).isEqualTo(isTimer);
     }
 }
