@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.finding.Finding;
@@ -17,6 +18,9 @@ import org.taskclock.monitor.sampling.MeasuredDump;
 public final class FindingProfiler {
     private static final Duration MEASURED = Duration.ofSeconds(1);
     private static final Duration PROFILED = Duration.ofSeconds(5);
+
+    /** Also a thread of which only its pool is known, as in serve. */
+    private static final Pattern OF_POOL = Pattern.compile("[^\"]*(?:pool|thread|virtual threads on) \"");
 
     private FindingProfiler() {}
 
@@ -96,7 +100,8 @@ public final class FindingProfiler {
 
     private static ProfileSelection selection(Finding finding) {
         if (finding.tid() > 0) return ProfileSelection.thread(Integer.toString(finding.tid()));
-        return finding.text().contains("pool \"") ? ProfileSelection.pool(finding.subject()) : ProfileSelection.all();
+        boolean isOfPool = OF_POOL.matcher(finding.text()).lookingAt();
+        return isOfPool ? ProfileSelection.pool(finding.subject()) : ProfileSelection.all();
     }
 
     /** Waits, or returns false early if the thread is interrupted, which it then still is. */
