@@ -14,6 +14,7 @@ public final class BusyWait extends FindingKind {
         super(
                 "busy-wait",
                 35,
+                Color.RED,
                 Source.DUMPS,
                 "A thread runs at the same place all the time, and neither blocks nor allocates: it probably waits in a"
                         + " loop for another thread.",

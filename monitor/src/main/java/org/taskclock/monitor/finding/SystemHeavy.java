@@ -21,6 +21,7 @@ public final class SystemHeavy extends FindingKind {
         super(
                 "system-heavy",
                 70,
+                Color.RED,
                 Source.FIGURES,
                 "Threads spend most of their time in the kernel.",
                 "Find the system calls with taskclock profile PID. Common reasons are small reads and writes, many short"

@@ -2,9 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.ThreadKind;
@@ -22,10 +19,7 @@ class SystemHeavyTest {
     void shouldFindThreadsThatAreMostlyInTheKernel(
             long cpu, long system, long switches, boolean isFound, String description) {
         ThreadUsage thread = Observations.thread(8, "network-1", ThreadKind.JAVA, cpu, system, 0, switches);
-        assertThat(Observations.ofThread(thread, new StackSamples.Stacks(), 0, -1)
-                        .findings())
-                .as(description)
-                .extracting(Finding::kind)
-                .isEqualTo(isFound ? List.of(new SystemHeavy()) : List.of());
+        Observation observation = Observations.ofThread(thread, new StackSamples.Stacks(), 0, -1);
+        Observations.only(observation, new SystemHeavy(), isFound, description);
     }
 }

@@ -4,7 +4,6 @@ package org.taskclock.monitor.finding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,15 +26,11 @@ class TimerStormTest {
         stacks.timerSamples = timerSamples;
         stacks.topCaller = "at example.Poller.run(Poller.java:3)";
         ThreadUsage thread = Observations.thread(8, "poller-1", ThreadKind.JAVA, cpu, cpu / 2, 0, switches);
-        List<Finding> found = Observations.ofThread(thread, stacks, 0, -1).findings();
-        assertThat(found)
-                .as(description)
-                .extracting(Finding::kind)
-                .isEqualTo(isFound ? List.of(new TimerStorm()) : List.of());
+        Finding found = Observations.only(Observations.ofThread(thread, stacks, 0, -1), new TimerStorm(), isFound, description);
         if (!isFound) return;
-        assertThat(found.get(0).text())
+        assertThat(found.text())
                 .isEqualTo("thread \"poller-1\" wakes up 5,000 times per second, and uses 8 µs of CPU time each time");
-        assertThat(found.get(0).evidence())
+        assertThat(found.evidence())
                 .contains(
                         "it slept for a limited time in 9 of 10 stack samples",
                         "it slept at example.Poller.run(Poller.java:3)");
@@ -47,9 +42,7 @@ class TimerStormTest {
         stacks.samples = 10;
         stacks.timerSamples = 10;
         ThreadUsage thread = Observations.thread(8, "poller-1", ThreadKind.JAVA, 200, 180, 0, 9_000);
-        assertThat(Observations.ofThread(thread, stacks, 0, -1).findings())
-                .extracting(Finding::kind)
-                .containsExactly(new TimerStorm());
+        Observations.only(Observations.ofThread(thread, stacks, 0, -1), new TimerStorm(), true, "not system-heavy");
         assertThat(new SystemHeavy().mayBe(new TimerStorm()))
                 .as("it began when the figures showed it, before any sample")
                 .isTrue();
