@@ -113,18 +113,19 @@ say "$((SYNTHETIC + REAL)) hosts, $all JVMs," \
   "$(number "$first" 'count({job="taskclock", __name__=~"taskclock_.*"})') series, and" \
   "$(number "$first" 'count({job="taskclock", __name__=~".*:.*"})') that the rules record"
 
-# findings: prints those on the page of the fleet, as the alerts.
+# findings [FILTER]: prints those on the page of the fleet, also those that have ended, as the alerts.
 findings() {
-  curl -fsS "$fleet/api/fleet/findings" | jq -r '.findings[] | select(.active) |
+  curl -fsS "$fleet/api/fleet/findings" | jq -r ".findings[] | ${1-.} |"'
     "\(.kind) of \(.labels.jvm) on \(.labels.instance)"' | sort -u
 }
+active() { findings 'select(.active)'; }
 alerts() {
   curl -fsS "$alerts_url/api/v2/alerts"
 }
 alerting() {
   alerts | jq -r '.[].labels | select(.finding) | "\(.finding) of \(.jvm) on \(.instance)"' | sort -u
 }
-say "before: $(alerting | wc -l) alerts of findings, $(findings | wc -l) findings on the page"
+say "before: $(alerting | wc -l) alerts of findings, $(active | wc -l) findings on the page"
 since() {
   awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", b - a }'
 }
@@ -139,7 +140,7 @@ say "  in Thanos after $(since "$begun" "$(date +%s.%N)") s, as begun" \
   "$(since "$begun" "$(number "$querier" "$selected")") s after the thread"
 wait_for 'the finding behind the Collector' is 1 "$receiver" \
   "count(taskclock_finding{taskclock_finding_kind=\"$KIND\"} == 1)"
-on_page() { findings | grep -qxF "$wanted"; }
+on_page() { active | grep -qxF "$wanted"; }
 wait_for 'the finding on the page' on_page
 say "  on the page of the fleet after $(since "$begun" "$(date +%s.%N)") s"
 in_alertmanager() { alerting | grep -qxF "$wanted"; }
@@ -154,7 +155,7 @@ alerts | jq -r '.[] | "  \(.labels.alertname) finding=\(.labels.finding) service
     instance=\(.labels.instance) pool=\(.labels.taskclock_pool_name) state=\(.status.state) to=\(.receivers[0].name)
     \(.annotations.summary)"' | tee -a "$work/hosts.txt"
 say 'Page of the fleet:'
-findings | sed 's/^/  /' | tee -a "$work/hosts.txt"
+active | sed 's/^/  /' | tee -a "$work/hosts.txt"
 status=0
 check() { # DESCRIPTION COMMAND...
   local result=ok

@@ -6,8 +6,7 @@ import {openDialog} from './dialogs.js';
 import {button, el} from './dom.js';
 import {navigate} from './state.js';
 
-const HINT = 'This JVM reports no named accounts. A program counts CPU time for tenants, endpoints, or others with '
-  + 'CpuAccounts.type("tenant").of(name).enter(). The agent reports it: load it with "Load agent".';
+const HINT = 'A program counts CPU time for tenants, endpoints, or others with CpuAccounts.type("tenant").of(name).enter().';
 
 /** The choice of what the chart, the heatmap, and the table show: threads, pools, or the accounts of a type. */
 export class Dimension {
@@ -31,10 +30,18 @@ export class Dimension {
     this.show();
   }
 
+  /** Why there are no accounts, and how to get them. */
+  hint() {
+    const {data, page} = this.view;
+    if (data.interval?.source === 'agent') return `This program has no named accounts yet. ${HINT}`;
+    const load = page.info?.actions ? 'with "Load agent"' : `with taskclock attach ${this.view.head.jvm?.pid ?? 'PID'}`;
+    return `Named accounts need the agent. Load it ${load}. ${HINT}`;
+  }
+
   /** Shows the accounts of the first type, or of the next one. */
   next() {
     const {types} = this, {by} = this.view.state;
-    if (!types.length) openDialog('Accounts', el('p', {text: HINT}));
+    if (!types.length) openDialog('Accounts', el('p', {text: this.hint()}));
     else navigate({by: types[(types.indexOf(by) + 1) % types.length]});
   }
 
@@ -46,7 +53,7 @@ export class Dimension {
     this.pools.setAttribute('aria-pressed', String(!state.by && state.pools));
     this.accounts.setAttribute('aria-pressed', String(state.by !== ''));
     this.accounts.setAttribute('aria-disabled', String(none));
-    this.accounts.title = none ? HINT : 'CPU time by account; again for the next type (a)';
+    this.accounts.title = none ? this.hint() : 'CPU time by account; again for the next type (a)';
     const shown = [...new Set([...this.types, ...state.by ? [state.by] : []])];
     this.choice.hidden = !state.by || shown.length < 2;
     if (shown.join('\n') !== [...this.choice.options].map(option => option.value).join('\n')) {

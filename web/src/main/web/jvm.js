@@ -122,7 +122,8 @@ export class JvmView {
     chart.overlay.marks = data.marks;
     chart.overlay.brushes = this.time.brushes();
     chart.show(data.series(by), data.from, data.to, again);
-    this.legend.show(chart, data.isLive);
+    // Like the table, which has averages until the first interval arrives.
+    this.legend.show(chart, data.isLive && data.interval !== null);
     this.marksAndHeat();
     this.showHeat();
     this.threads.show();

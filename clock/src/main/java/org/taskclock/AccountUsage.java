@@ -36,14 +36,15 @@ public record AccountUsage(
         long misclosed,
         Distribution distribution) {
     /**
-     * Returns the usage of an account that has used nothing.
+     * Returns what to subtract from the first reading of an account in order to have its usage since the readings began,
+     * if the account was not there yet: nothing. The row {@value AccountReading#UNACCOUNTED} is an exception: when a new
+     * type appears, it has all that the process has used before.
      *
-     * @param type the name of its type
-     * @param name its name
-     * @return the usage
+     * @return the usage to subtract
      */
-    public static AccountUsage none(String type, String name) {
-        return new AccountUsage(type, name, 0, 0, 0, 0, 0, 0, 0, 0, null);
+    public AccountUsage baseline() {
+        boolean isRest = name.equals(AccountReading.UNACCOUNTED);
+        return isRest ? this : new AccountUsage(type, name, 0, 0, 0, 0, 0, 0, 0, 0, null);
     }
 
     /**

@@ -283,7 +283,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         for (AccountReading reading : CpuAccounts.read()) {
             for (AccountUsage account : reading.rows()) {
                 AccountUsage last = lastAccounts.put(List.of(account.type(), account.name()), account);
-                if (last == null) last = AccountUsage.none(account.type(), account.name());
+                if (last == null) last = account.baseline();
                 long cpu = account.cpuNanos() - last.cpuNanos();
                 if (isFirst || cpu == 0) continue;
                 AccountCpu event = new AccountCpu();

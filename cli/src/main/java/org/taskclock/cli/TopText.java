@@ -104,20 +104,24 @@ final class TopText {
         for (String note : notes) line(text, "", "* " + note);
         notes.clear();
         Interval last = intervals.get(intervals.size() - 1);
+        int all = intervals.stream()
+                .flatMap(interval -> usages(interval).stream())
+                .mapToInt(TopText::count)
+                .sum();
         line(
                 text,
                 "",
                 String.format(
                         Locale.ROOT,
-                        "%,d %s%s; taskclock used %.1f %% of one core",
-                        intervals.stream()
-                                .flatMap(interval -> usages(interval).stream())
-                                .mapToInt(TopText::count)
-                                .sum(),
-                        accounts ? "accounts" : "threads",
-                        hidden > 0 ? String.format(Locale.ROOT, ", %,d rows not shown", hidden) : "",
+                        "%s%s; taskclock used %.1f %% of one core",
+                        count(all, accounts ? "account" : "thread"),
+                        hidden > 0 ? ", " + count(hidden, "row") + " not shown" : "",
                         last.percent(last.totals().ownNanos())));
         return text.append('\n').toString();
+    }
+
+    private static String count(int number, String noun) {
+        return String.format(Locale.ROOT, "%,d %s%s", number, noun, number == 1 ? "" : "s");
     }
 
     private List<ThreadUsage> usages(Interval interval) {

@@ -288,6 +288,8 @@ class AccountViewTest {
                 .noneMatch(row -> row.contains("worker-3"))
                 .anyMatch(row -> row.startsWith("5 accounts, 2 rows not shown; taskclock used "));
         assertThat(interval(1).accounts()).hasSize(ACCOUNTS);
+        assertThat(options("--accounts").format(interval(1), ThreadColumn.CPU, text))
+                .contains("5 accounts, 1 row not shown; taskclock used ");
 
         assertThat(options("--accounts", "-f", "^endpoint=", "--csv")
                         .format(interval(1), ThreadColumn.CPU, text)

@@ -59,11 +59,17 @@ class RulesTest {
                 evaluated.addAll(new Expression((String) query.get("expr")).metrics.keySet());
         }
         fired.addAll(testedWithTheirFindings());
-        for (Map<String, Object> rule : Rules.with("alert")) assertThat(fired).contains((String) rule.get("alert"));
+        for (Map<String, Object> rule : Rules.with("alert"))
+            if (!isOfServe(rule)) assertThat(fired).contains((String) rule.get("alert"));
         // The alerts on garbage collection test this one.
         evaluated.add("jvm_kind:taskclock_thread_cpu_time_seconds:rate5m");
         for (Map<String, Object> rule : Rules.with("record"))
             assertThat(evaluated).contains((String) rule.get("record"));
+    }
+
+    /** Returns whether serve knows the condition. One test in the module of the findings is of all of these. */
+    private static boolean isOfServe(Map<String, Object> rule) {
+        return ((String) rule.get("expr")).contains("taskclock_finding");
     }
 
     /** Returns the alerts that fire in the test of a finding. */
@@ -115,7 +121,7 @@ class RulesTest {
             assertThat(link[0]).isEqualTo(PAGE);
             String section = sections.get(link[1]);
             assertThat(section).as(link[1]).startsWith(annotations.get("description"));
-            assertThat(section).contains((String) rule.get("alert"));
+            if (!isOfServe(rule)) assertThat(section).contains((String) rule.get("alert"));
         }
     }
 

@@ -127,7 +127,6 @@ record ZooAnswer(String tool, Verdict verdict, String said, double foundSeconds,
         boolean wrong = false;
         for (Statement statement : served) {
             FindingKind kind = FindingKinds.of(statement.kind);
-            if (kind.alerts().isEmpty()) continue;
             kind.alerts().forEach(alert -> names.add(alert.name()));
             right |= program.isCause(kind.id());
             wrong |= isWrong(program, kind.id());

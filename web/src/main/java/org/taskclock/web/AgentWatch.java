@@ -21,6 +21,9 @@ import org.taskclock.web.http.InternalErrors;
 final class AgentWatch implements AutoCloseable {
     private static final long PAUSE_MILLIS = 60_000;
 
+    /** For JVMs that have not loaded the library, as only their memory map is read. */
+    private static final long SHORT_PAUSE_MILLIS = 15_000;
+
     /** The pause between two JVMs, so that checking many JVMs does not cause a burst of CPU usage. */
     private static final long PAUSE_BETWEEN_MILLIS = 50;
 
@@ -67,9 +70,9 @@ final class AgentWatch implements AutoCloseable {
             String id = jvm.getKey().id();
             long now = System.nanoTime();
             if (dueAt.containsKey(id) && now - dueAt.get(id) < 0) continue;
-            dueAt.put(id, now + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
             Thread.sleep(PAUSE_BETWEEN_MILLIS);
-            look(jvm.getKey(), jvm.getValue(), looked.add(id));
+            boolean isShort = attach && !look(jvm.getKey(), jvm.getValue(), looked.add(id));
+            dueAt.put(id, now + TimeUnit.MILLISECONDS.toNanos(isShort ? SHORT_PAUSE_MILLIS : PAUSE_MILLIS));
         }
         Set<String> running = new HashSet<>();
         for (JvmKey key : jvms.keySet()) running.add(key.id());
@@ -77,24 +80,25 @@ final class AgentWatch implements AutoCloseable {
         dueAt.keySet().retainAll(running);
     }
 
-    private void look(JvmKey jvm, boolean hadAgent, boolean isFirst) {
+    /** Returns whether the JVM has loaded the library, or cannot be asked. */
+    private boolean look(JvmKey jvm, boolean hadAgent, boolean isFirst) {
+        boolean hasLibrary;
         boolean hasAgent;
         try {
-            // Asks only JVMs that have loaded the library.
-            hasAgent = attach
-                    && JvmProcesses.hasLibtaskclock(jvm.pid())
-                    && TargetJvm.of(jvm.pid()).yieldMode() != null;
+            hasLibrary = JvmProcesses.hasLibtaskclock(jvm.pid());
+            hasAgent = hasLibrary && TargetJvm.of(jvm.pid()).yieldMode() != null;
         } catch (IOException e) {
-            return; // it has exited, or access is denied
+            return true; // it has exited, or access is denied
         }
-        if (hasAgent == hadAgent) return;
+        if (hasAgent == hadAgent) return hasLibrary;
         overview.setAgent(jvm.id(), hasAgent);
-        if (isFirst) return;
-        history.add(new Mark(
-                clock.instant(),
-                jvm.id(),
-                hasAgent ? "attach" : "detach",
-                "agent " + (hasAgent ? "attached to " : "detached from ") + jvm.service()));
+        if (!isFirst)
+            history.add(new Mark(
+                    clock.instant(),
+                    jvm.id(),
+                    hasAgent ? "attach" : "detach",
+                    "agent " + (hasAgent ? "attached to " : "detached from ") + jvm.service()));
+        return hasLibrary;
     }
 
     @Override

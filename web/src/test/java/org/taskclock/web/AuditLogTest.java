@@ -144,9 +144,14 @@ final class AuditLogTest {
             assertThat(refused.get("reason").getAsString()).contains("a password is needed");
             assertThat(refused.get("forwardedFor").getAsString()).isEqualTo("192.0.2.7");
             assertThat(refused.has("user")).isFalse();
+            assertThat(server.post(stack, "{}", "X-Forwarded-For", "7".repeat(300)).statusCode())
+                    .isEqualTo(401);
+            JsonObject limited = awaitLine(server, "audit-refused.log", 2);
+            assertThat(limited.get("forwardedFor").getAsString()).isEqualTo("7".repeat(200));
         }
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve("audit.log"))))
-                .isEqualTo("rw-------");
+        for (String name : List.of("audit.log", "audit-refused.log"))
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve(name))))
+                    .isEqualTo("rw-------");
     }
 
     @Test

@@ -66,6 +66,7 @@ final class TlsTest {
         // With client certificates, the server may listen on all interfaces without a token.
         settings.listen = "0.0.0.0:0";
         settings.client = certificate.client(certificate);
+        settings.allowsActions = true;
         TestCertificate foreign = TestCertificate.create(directory, "foreign");
         try (TestServer server = TestServer.start(directory, settings)) {
             assertThat(server.url("/")).startsWith("https://");
@@ -78,6 +79,15 @@ final class TlsTest {
                 assertThatThrownBy(() -> refused.send(request, BodyHandlers.discarding()))
                         .isInstanceOf(IOException.class);
             }
+            HttpRequest mark = HttpRequest.newBuilder(uri.resolve("/api/marks"))
+                    .header("Content-Type", "application/json")
+                    .header("X-TaskClock", "1")
+                    .POST(HttpRequest.BodyPublishers.ofString("{\"text\":\"deployed\"}"))
+                    .build();
+            settings.client.send(mark, BodyHandlers.discarding());
+            Path log = directory.resolve("audit.log");
+            server.await(() -> Files.exists(log) && Files.size(log) > 0 ? true : null);
+            assertThat(Files.readString(log)).as("who did it").contains("\"certificate\":\"CN=");
         }
     }
 

@@ -27,13 +27,15 @@ public final class AccountTotals {
     /** Creates totals of no accounts. */
     public AccountTotals() {}
 
-    /** Returns what each account has used since it was last reported, or in all. */
+    /**
+     * Returns what each account has used since it was last reported, or in all; nothing of what a new type leaves over.
+     */
     public List<ThreadUsage> advance(int pid, List<AccountUsage> accounts) {
         List<ThreadUsage> usages = new ArrayList<>(accounts.size());
         for (AccountUsage account : accounts) {
             AccountKey key = new AccountKey(account.type(), account.name());
             AccountUsage before = last.remove(key);
-            usages.add(since(pid, key, before == null ? AccountUsage.none(key.type(), key.name()) : before, account));
+            usages.add(since(pid, key, before == null ? account.baseline() : before, account));
             last.put(key, account);
         }
         while (last.size() > MAX_ACCOUNTS) last.remove(last.keySet().iterator().next());

@@ -69,9 +69,9 @@ public abstract class FindingKind {
         return List.of();
     }
 
-    /** Returns the alerts for it; none if metrics do not show it. */
+    /** Returns the alerts for it. If no other metric shows it, Prometheus relies on serve, which finds it. */
     public List<Alert> alerts() {
-        return List.of();
+        return List.of(Alert.ofFinding(this));
     }
 
     /** Returns the kind of the threads that it is about; null if it is not about one kind. */

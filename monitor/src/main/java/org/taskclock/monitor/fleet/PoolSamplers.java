@@ -32,7 +32,7 @@ public final class PoolSamplers implements AutoCloseable {
 
     private static final long STACK_BYTES = 256 << 10;
 
-    final ProcFile.Budget files = new ProcFile.Budget(Math.min(MAX_OPEN_FILES, HostCpu.filesForThreads()));
+    final ProcFile.Budget files = new ProcFile.Budget(MAX_OPEN_FILES);
     final ReadBudget readings = new ReadBudget(READ_SHARE, System.nanoTime());
     final byte[] text = new byte[TEXT_BYTES];
     final HostCpu machine = new HostCpu(files);

@@ -9,11 +9,8 @@ import java.nio.file.Path;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.ProcText;
 
-/** The CPU time and processors of the whole machine, and the number of files that this process may open. */
+/** The CPU time and processors of the whole machine. */
 public final class HostCpu implements AutoCloseable {
-    /** File descriptors reserved for other uses in this process. */
-    private static final int RESERVED_FILES = 200;
-
     /** The start of the first line of /proc/stat. */
     private static final String LABEL = "cpu  ";
 
@@ -63,23 +60,6 @@ public final class HostCpu implements AutoCloseable {
             // Fall back to the number of processors that this JVM may use.
         }
         return Runtime.getRuntime().availableProcessors();
-    }
-
-    /** Returns how many files may stay open for the threads of the monitored JVM. */
-    public static int filesForThreads() {
-        return openFileLimit() - RESERVED_FILES;
-    }
-
-    private static int openFileLimit() {
-        try (var lines = Files.lines(Path.of("/proc/self/limits"))) {
-            String line = lines.filter(l -> l.startsWith("Max open files"))
-                    .findFirst()
-                    .orElse("");
-            String soft = line.substring("Max open files".length()).strip().split(" ", 2)[0];
-            return soft.equals("unlimited") ? Integer.MAX_VALUE / 2 : Integer.parseInt(soft);
-        } catch (IOException | RuntimeException e) {
-            return 1_024;
-        }
     }
 
     @Override

@@ -7,9 +7,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A /proc file that is read repeatedly. It stays open, which saves two thirds of the cost and ensures that it always
@@ -21,12 +23,46 @@ public final class ProcFile {
     public static final class Budget {
         private static final int BUFFER_BYTES = 16_384;
 
+        /**
+         * The files that this process may still keep open, for all budgets. Half of its limit is for everything else: a
+         * JVM with many threads must not use up what connections and other JVMs need.
+         */
+        private static final AtomicInteger SHARED = new AtomicInteger(openFileLimit() / 2);
+
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
         private int remaining;
         private boolean interrupted;
 
+        /** Creates a budget without a limit of its own. */
+        public Budget() {
+            this(Integer.MAX_VALUE);
+        }
+
         public Budget(int files) {
             remaining = files;
+        }
+
+        private boolean take() {
+            if (remaining == 0 || SHARED.getAndUpdate(n -> n > 0 ? n - 1 : n) == 0) return false;
+            remaining--;
+            return true;
+        }
+
+        private void giveBack() {
+            remaining++;
+            SHARED.incrementAndGet();
+        }
+
+        private static int openFileLimit() {
+            try (var lines = Files.lines(Path.of("/proc/self/limits"))) {
+                String line = lines.filter(l -> l.startsWith("Max open files"))
+                        .findFirst()
+                        .orElse("");
+                String soft = line.substring("Max open files".length()).strip().split(" ", 2)[0];
+                return soft.equals("unlimited") ? Integer.MAX_VALUE : Integer.parseInt(soft);
+            } catch (IOException | RuntimeException e) {
+                return 1_024;
+            }
         }
 
         /** Restores the thread's interrupt status if an interrupt closed a file, so that the caller can see it. */
@@ -53,10 +89,7 @@ public final class ProcFile {
         for (int attempt = 0; attempt < 3; attempt++) {
             buffer.clear();
             try {
-                if (open == null && budget.remaining > 0) {
-                    open = FileChannel.open(path, StandardOpenOption.READ);
-                    budget.remaining--;
-                }
+                if (open == null && budget.take()) open();
                 if (open != null) {
                     open.read(buffer, 0);
                 } else {
@@ -78,6 +111,14 @@ public final class ProcFile {
         return null;
     }
 
+    private void open() throws IOException {
+        try {
+            open = FileChannel.open(path, StandardOpenOption.READ);
+        } finally {
+            if (open == null) budget.giveBack();
+        }
+    }
+
     /** Returns whether the last read has shown that the thread or process has ended. */
     boolean hasEnded() {
         return ended;
@@ -94,7 +135,7 @@ public final class ProcFile {
 
     public void close() {
         if (open == null) return;
-        budget.remaining++;
+        budget.giveBack();
         try {
             open.close();
         } catch (IOException e) {

@@ -22,7 +22,6 @@ import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.finding.StackSamples;
 import org.taskclock.monitor.finding.ThreadHistory;
 import org.taskclock.monitor.proc.HeapMonitor;
-import org.taskclock.monitor.proc.HostCpu;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.ProcFile;
@@ -45,7 +44,7 @@ public final class Sampler implements AutoCloseable {
 
     private final int pid;
     private final String name;
-    private final ProcFile.Budget budget = new ProcFile.Budget(HostCpu.filesForThreads());
+    private final ProcFile.Budget budget = new ProcFile.Budget();
     private final ProcThreads source;
     private final ThreadSampler<ProcThread> sampler;
     private final DumpedNames names;

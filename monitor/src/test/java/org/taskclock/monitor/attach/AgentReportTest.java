@@ -150,10 +150,8 @@ class AgentReportTest {
                         new SectionUsage(3, 6, 8),
                         new SectionUsage(0, -1, -1),
                         new SectionUsage(2, -1, -1));
-        assertThat(SectionUsage.between(
-                        AccountUsage.none("t", AccountReading.UNACCOUNTED),
-                        AccountUsage.none("t", AccountReading.UNACCOUNTED)))
-                .isEqualTo(SectionUsage.UNKNOWN);
+        AccountUsage rest = new AccountUsage("t", AccountReading.UNACCOUNTED, 0, 0, 0, 0, 0, 0, 0, 0, null);
+        assertThat(SectionUsage.between(rest, rest)).isEqualTo(SectionUsage.UNKNOWN);
     }
 
     static List<String> impossibleAccounts() {

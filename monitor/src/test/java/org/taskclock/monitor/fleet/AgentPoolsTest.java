@@ -12,6 +12,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.taskclock.AccountReading;
+import org.taskclock.AccountType;
 import org.taskclock.AccountUsage;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolKey;
@@ -73,12 +75,16 @@ class AgentPoolsTest {
     }
 
     private static AgentReport accountReport(long acme, long other) throws IOException {
+        return accountReport(acme, other, AccountType.OTHER);
+    }
+
+    private static AgentReport accountReport(long acme, long rest, String nameOfRest) throws IOException {
         return AgentReport.parse("""
                 {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]},
                  "yieldMode":"pass", "virtualThreads":[], "accounts":[
                  {"type":"tenant", "name":"acme", "cpuNanos":%d, "userNanos":%d, "waitNanos":-1, "sections":9},
-                 {"type":"tenant", "name":"other", "cpuNanos":%d, "userNanos":0, "waitNanos":-1}]}
-                """.formatted(acme, acme / 2, other));
+                 {"type":"tenant", "name":"%s", "cpuNanos":%d, "userNanos":0, "waitNanos":-1}]}
+                """.formatted(acme, acme / 2, nameOfRest, rest));
     }
 
     @Test
@@ -109,6 +115,22 @@ class AgentPoolsTest {
                 .filteredOn(usage -> usage.pool().equals("tenant=acme"))
                 .extracting(ThreadUsage::cpuNanos)
                 .containsExactly(3L);
+    }
+
+    @Test
+    void shouldNotCountWhatTheProcessUsedBeforeTheFirstAccountOfAType() throws IOException {
+        AgentPools agent = agent(false);
+        answer = report(0, 0);
+        read(agent);
+        answer = accountReport(30, 20_000_000_000L, AccountReading.UNACCOUNTED);
+        assertThat(read(agent).pools())
+                .extracting(ThreadUsage::pool, ThreadUsage::cpuNanos)
+                .containsExactlyInAnyOrder(tuple("tenant=acme", 30L), tuple("tenant=(unaccounted)", 0L));
+        assertThat(agent.takeProblem()).isNull();
+        answer = accountReport(30, 20_000_000_009L, AccountReading.UNACCOUNTED);
+        assertThat(read(agent).pools())
+                .extracting(ThreadUsage::pool, ThreadUsage::cpuNanos)
+                .containsExactlyInAnyOrder(tuple("tenant=acme", 0L), tuple("tenant=(unaccounted)", 9L));
     }
 
     @Test

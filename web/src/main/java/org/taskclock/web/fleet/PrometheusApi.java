@@ -31,6 +31,7 @@ import java.util.stream.Collectors;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.ClientConfig;
+import org.taskclock.web.http.HttpClients;
 import org.taskclock.web.http.WebException;
 
 /**
@@ -278,13 +279,7 @@ final class PrometheusApi implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            HttpClient.class.getMethod("shutdownNow").invoke(client);
-        } catch (NoSuchMethodException e) {
-            // Before JDK 21, its thread ends once nothing refers to it.
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
-        }
+        HttpClients.close(client);
         readers.shutdownNow();
     }
 }

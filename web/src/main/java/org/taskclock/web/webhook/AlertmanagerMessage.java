@@ -10,9 +10,6 @@ import org.taskclock.monitor.usage.Json;
 
 /** Writes messages as Alertmanager does. */
 final class AlertmanagerMessage {
-    /** Alertmanager's value for an alert that has not ended. */
-    private static final String NOT_ENDED = "0001-01-01T00:00:00Z";
-
     private AlertmanagerMessage() {}
 
     static byte[] of(FindingGroup group) {
@@ -38,7 +35,7 @@ final class AlertmanagerMessage {
             write(json.name("labels"), alert.labels());
             write(json.name("annotations"), alert.annotations());
             json.name("startsAt").value(alert.start().toString());
-            json.name("endsAt").value(alert.isFiring() ? NOT_ENDED : alert.end().toString());
+            json.name("endsAt").value(alert.end().toString());
             json.name("generatorURL").value(alert.link(group.page()));
             json.name("fingerprint").value(alert.fingerprint());
             json.endObject();

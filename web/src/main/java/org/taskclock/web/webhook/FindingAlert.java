@@ -4,7 +4,6 @@ package org.taskclock.web.webhook;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -19,16 +18,19 @@ import org.taskclock.monitor.finding.FindingKind;
 /**
  * A finding as an alert.
  *
- * @param end when it was last seen; null while it lasts
- * @param isWatched false if it may have lasted longer, because this server stopped
+ * @param end when it was last seen; while it lasts, when receivers may assume that it has ended if they hear nothing
  */
-record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end, boolean isWatched) {
-    FindingAlert(JvmKey jvm, DatedFinding dated) {
-        this(jvm, dated, null, true);
+record FindingAlert(JvmKey jvm, DatedFinding dated, State state, Instant end) {
+    /** Whether it lasts. */
+    enum State {
+        FIRING,
+        ENDED,
+        /** It may have lasted longer, because this server stopped. */
+        UNWATCHED
     }
 
-    FindingAlert ended(Instant lastSeen, boolean isStillWatched) {
-        return new FindingAlert(jvm, dated, lastSeen, isStillWatched);
+    FindingAlert with(State newState, Instant newEnd) {
+        return new FindingAlert(jvm, dated, newState, newEnd);
     }
 
     private static final String RUNBOOK = "https://github.com/taskclock/taskclock/blob/main/docs/alerts.md#";
@@ -54,17 +56,16 @@ record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end, boolean isWatch
     }
 
     boolean isFiring() {
-        return end == null;
+        return state == State.FIRING;
     }
 
     /** Returns the labels, which do not change while the finding lasts. */
     Map<String, String> labels() {
         Map<String, String> labels = new TreeMap<>(groupLabels(jvm));
         FindingKind kind = finding().kind();
-        List<Alert> alerts = kind.alerts();
-        labels.put(
-                "alertname", alerts.isEmpty() ? name(kind.id()) : alerts.get(0).name());
-        labels.put("severity", alerts.isEmpty() ? "warning" : severity(alerts.get(0)));
+        Alert alert = kind.alerts().get(0);
+        labels.put("alertname", alert.name());
+        labels.put("severity", alert.severity().name().toLowerCase(Locale.ROOT));
         labels.put("finding", kind.id());
         String subject = finding().subject();
         if (!subject.isEmpty()) labels.put(finding().tid() == 0 ? "pool" : "thread", limited(subject));
@@ -80,18 +81,6 @@ record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end, boolean isWatch
                 "service", limited(jvm.service()));
     }
 
-    private static String severity(Alert alert) {
-        return alert.severity().name().toLowerCase(Locale.ROOT);
-    }
-
-    /** Returns the name of an alert that Prometheus does not raise, such as TaskClockLockConvoy. */
-    private static String name(String id) {
-        StringBuilder name = new StringBuilder("TaskClock");
-        for (String word : id.split("-", -1))
-            name.append(word.substring(0, 1).toUpperCase(Locale.ROOT)).append(word.substring(1));
-        return name.toString();
-    }
-
     Map<String, String> annotations() {
         Map<String, String> annotations = new TreeMap<>();
         annotations.put("summary", summary());
@@ -100,7 +89,7 @@ record FindingAlert(JvmKey jvm, DatedFinding dated, Instant end, boolean isWatch
         annotations.put("description", limited(evidence.isEmpty() ? kind.meaning() : evidence));
         if (!kind.action().isEmpty()) annotations.put("action", kind.action());
         annotations.put("runbook_url", runbook());
-        if (!isWatched) annotations.put("ended", "unknown: taskclock serve stopped");
+        if (state == State.UNWATCHED) annotations.put("ended", "unknown: taskclock serve stopped");
         return annotations;
     }
 

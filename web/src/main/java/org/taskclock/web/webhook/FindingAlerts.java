@@ -22,9 +22,28 @@ final class FindingAlerts {
      */
     static final Duration ENDED = Duration.ofMinutes(1);
 
+    /** How often findings that last are reported again, so that receivers notice if this server has crashed. */
+    static final Duration RENEWED = Duration.ofMinutes(15);
+
+    /** Some of the messages may be late. */
+    static final Duration EXPIRES = RENEWED.multipliedBy(3);
+
     private record Known(FindingAlert alert, Instant lastSeen) {}
 
     private final Map<String, Known> known = new LinkedHashMap<>();
+    private Instant lastRenewal = Instant.EPOCH;
+
+    /** Returns the findings that last, if it is time to report them again. */
+    List<FindingAlert> renew(Instant now) {
+        if (Duration.between(lastRenewal, now).compareTo(RENEWED) < 0) return List.of();
+        lastRenewal = now;
+        known.replaceAll((key, each) -> new Known(firing(each.alert.jvm(), each.alert.dated(), now), each.lastSeen));
+        return known.values().stream().map(Known::alert).toList();
+    }
+
+    private static FindingAlert firing(JvmKey jvm, DatedFinding finding, Instant now) {
+        return new FindingAlert(jvm, finding, FindingAlert.State.FIRING, now.plus(EXPIRES));
+    }
 
     /**
      * Adds the findings of this moment.
@@ -40,7 +59,7 @@ final class FindingAlerts {
             for (DatedFinding finding : findings) {
                 String key = FindingAlert.key(jvm, finding.finding());
                 Known before = known.get(key);
-                FindingAlert alert = before == null ? new FindingAlert(jvm, finding) : before.alert;
+                FindingAlert alert = before == null ? firing(jvm, finding, now) : before.alert;
                 if (before == null) changed.add(alert);
                 known.put(key, new Known(alert, now));
             }
@@ -51,19 +70,19 @@ final class FindingAlerts {
             boolean hasEnded = !jvms.contains(alert.jvm().id())
                     || Duration.between(each.lastSeen, now).compareTo(ENDED) > 0;
             if (!hasEnded) continue;
-            changed.add(alert.ended(each.lastSeen, true));
+            changed.add(alert.with(FindingAlert.State.ENDED, each.lastSeen));
             all.remove();
         }
         return changed;
     }
 
     /**
-     * Returns the findings that have not ended, as if they had when last seen: their receivers have no time limit, so
-     * they would otherwise show them until somebody deletes them.
+     * Returns the findings that have not ended, as if they had when last seen: receivers without a time limit would
+     * otherwise show them until somebody deletes them.
      */
     List<FindingAlert> stop() {
         return known.values().stream()
-                .map(each -> each.alert.ended(each.lastSeen, false))
+                .map(each -> each.alert.with(FindingAlert.State.UNWATCHED, each.lastSeen))
                 .toList();
     }
 }

@@ -32,14 +32,14 @@ final class SlackMessage {
 
     private static void append(StringBuilder text, FindingAlert alert, String page) {
         text.append(
-                alert.isFiring()
-                        ? "\n:red_circle: "
-                        : alert.isWatched()
-                                ? "\n:large_green_circle: Ended: "
-                                : "\n:white_circle: No longer watched, because taskclock serve stopped: ");
+                switch (alert.state()) {
+                    case FIRING -> "\n:red_circle: ";
+                    case ENDED -> "\n:large_green_circle: Ended: ";
+                    case UNWATCHED -> "\n:white_circle: No longer watched, because taskclock serve stopped: ";
+                });
         text.append(escape(alert.summary())).append("\n      began ").append(TIME.format(alert.start()));
         if (!alert.isFiring())
-            text.append(alert.isWatched() ? ", lasted " : ", lasted at least ")
+            text.append(alert.state() == FindingAlert.State.ENDED ? ", lasted " : ", lasted at least ")
                     .append(Duration.between(alert.start(), alert.end()).toSeconds())
                     .append(" s");
         text.append(" · <").append(escape(alert.link(page))).append("|open> · <");

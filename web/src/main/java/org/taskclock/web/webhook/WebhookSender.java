@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.usage.DaemonThread;
+import org.taskclock.web.http.HttpClients;
 
 /**
  * Sends findings to a receiver, one message for each JVM. What waits is the state of each JVM rather than messages: if
@@ -104,7 +105,12 @@ final class WebhookSender implements AutoCloseable {
         thread.start();
     }
 
-    /** Adds findings that have begun or ended. Never waits for the receiver. */
+    /** Returns whether the receiver is told again about findings that last. */
+    boolean renews() {
+        return target.format().hasEnd();
+    }
+
+    /** Adds findings that have begun, last, or have ended. Never waits for the receiver. */
     synchronized void add(List<FindingAlert> changed) {
         for (FindingAlert alert : changed) {
             Waiting jvm = waiting.get(alert.jvm().id());
@@ -233,5 +239,6 @@ final class WebhookSender implements AutoCloseable {
         }
         thread.await(CLOSE_MILLIS);
         thread.end(100);
+        HttpClients.close(client);
     }
 }

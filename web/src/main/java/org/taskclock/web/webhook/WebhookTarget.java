@@ -32,6 +32,11 @@ public record WebhookTarget(Format format, URI uri) {
         };
 
         abstract byte[] message(FindingGroup group);
+
+        /** Returns whether a message says when a finding ends unless it is sent again, which people would not want. */
+        boolean hasEnd() {
+            return this == ALERTMANAGER;
+        }
     }
 
     /**

@@ -42,8 +42,12 @@ public final class Webhooks implements AutoCloseable {
      */
     public synchronized void update(Map<JvmKey, List<DatedFinding>> running, Instant now) {
         if (senders.isEmpty() || isClosed) return;
+        List<FindingAlert> renewed = alerts.renew(now);
         List<FindingAlert> changed = alerts.update(running, now);
-        senders.forEach(sender -> sender.add(changed));
+        for (WebhookSender sender : senders) {
+            if (sender.renews()) sender.add(renewed);
+            sender.add(changed);
+        }
     }
 
     /** Returns why findings do not reach a receiver; null if they reach all. */

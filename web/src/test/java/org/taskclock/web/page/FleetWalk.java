@@ -12,6 +12,8 @@ import java.util.List;
  * Fails if something is missing.
  */
 final class FleetWalk {
+    private static final int MAX_TEXT = 240;
+
     private final Page page;
     private long start;
 
@@ -36,9 +38,12 @@ final class FleetWalk {
     private void byService(String fleet, String service, String instance, String thread, String kind) {
         start = System.nanoTime();
         page.navigate(fleet);
+        finding(instance, kind).waitFor();
+        // Of many services, the table has only rows that are visible.
+        page.keyboard().press("/");
+        page.keyboard().type("^" + service + "$");
         Locator row = page.locator(".body .row:not([hidden]):has(.label:text-is('" + service + "'))");
         row.waitFor();
-        finding(instance, kind).waitFor();
         seen(
                 "overview",
                 page.locator(".big").textContent() + "; "
@@ -80,6 +85,7 @@ final class FleetWalk {
 
     private void seen(String step, String what) {
         long millis = Duration.ofNanos(System.nanoTime() - start).toMillis();
-        System.out.println(step + ", after " + millis + " ms: " + what.replaceAll("\\s+", " "));
+        String line = what.replaceAll("\\s+", " ");
+        System.out.println(step + ", after " + millis + " ms: " + line.substring(0, Math.min(MAX_TEXT, line.length())));
     }
 }

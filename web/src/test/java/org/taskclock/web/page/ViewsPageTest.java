@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -147,6 +148,50 @@ class ViewsPageTest {
         FakeServer.open(BROWSER.server().url(), other, address, null, "host", jvms("none"));
         send(other, "none");
         assertThat(names(other)).containsExactly("orders", "search");
+    }
+
+    /** The last second of the history may be idle. */
+    @Test
+    void shouldShowTheSameInTheLegendAndTheTableBeforeTheFirstInterval() {
+        Page page = BROWSER.chromium().page(1280, 900, ColorScheme.LIGHT);
+        List<Long> times = List.of(NOW - 3_000, NOW - 2_000, NOW - 1_000);
+        Map<String, Object> pool = Map.of("pool", "pool-0", "kind", "java", "system", List.of(0, 0, 0));
+        Map<String, Object> range = Map.of("from", NOW - 3_000, "to", NOW, "step", 1000, "times", times);
+        Map<String, Object> pools = new HashMap<>(range);
+        pools.put("pools", List.of(with(pool, "user", List.of(60, 30, 0))));
+        Map<String, Object> threads = new HashMap<>(range);
+        Map<String, Object> thread = with(with(pool, "tid", 1), "name", "thread-0");
+        threads.put("threads", List.of(with(thread, "cpu", List.of(60, 30, 0))));
+        FakeServer.open(BROWSER.server().url(), page, "#/jvm/2-1", null, "host", jvms("orders"), () -> {
+            FakeServer.answer(page, "/pools", pools);
+            FakeServer.answer(page, "/threads", threads);
+        });
+        page.locator(".body .row [data-column=cpu]:text-is('30.0')").first().waitFor();
+        assertThat(page.locator(".legend .pool b").textContent()).isEqualTo("30.0 %");
+        FakeServer.send(page, "interval", FakeServer.interval(NOW, List.of(FakeServer.thread(1, "x", "pool-0", 20))));
+        page.locator(".legend .pool b:text-is('20.0 %')").waitFor();
+        page.close();
+    }
+
+    private static Map<String, Object> with(Map<String, Object> map, String name, Object value) {
+        Map<String, Object> copy = new HashMap<>(map);
+        copy.put(name, value);
+        return copy;
+    }
+
+    @Test
+    void shouldSayHowToGetAccounts() {
+        Page page = jvm("", 1280, ColorScheme.LIGHT);
+        String button = "button[aria-keyshortcuts=a]";
+        assertThat(page.locator(button).getAttribute("title"))
+                .startsWith("Named accounts need the agent. Load it with ");
+        Map<String, Object> interval = with(
+                FakeServer.interval(NOW + 3_000, List.of(FakeServer.thread(1, "x", "pool-0", 20))), "source", "agent");
+        FakeServer.send(page, "interval", interval);
+        page.locator(button + "[title^='This program has no named accounts yet.']")
+                .waitFor();
+        assertThat(page.locator(button).getAttribute("title")).doesNotContain("Load");
+        page.close();
     }
 
     @Test

@@ -27,6 +27,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.history.JvmKey;
@@ -49,6 +51,7 @@ final class WebhooksTest {
 
     private final List<JsonObject> received = new CopyOnWriteArrayList<>();
     private final List<String> paths = new CopyOnWriteArrayList<>();
+    private final List<Long> times = new CopyOnWriteArrayList<>();
     private final List<String> log = new CopyOnWriteArrayList<>();
     private volatile int status = 200;
     private volatile long delayMillis;
@@ -74,6 +77,7 @@ final class WebhooksTest {
         try (exchange) {
             String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
             int answer = status;
+            times.add(System.nanoTime());
             paths.add(exchange.getRequestURI().getPath());
             Thread.sleep(delayMillis);
             if (answer == 200) received.add(JsonParser.parseString(body).getAsJsonObject());
@@ -144,7 +148,7 @@ final class WebhooksTest {
         assertThat(message.getAsJsonObject("commonLabels").get("finding").getAsString())
                 .isEqualTo("yield-storm");
         assertThat(text(firing, 0, "startsAt")).isEqualTo("2026-11-27T03:12:05Z");
-        assertThat(text(firing, 0, "endsAt")).isEqualTo("0001-01-01T00:00:00Z");
+        assertThat(text(firing, 0, "endsAt")).as("unless renewed").isEqualTo("2026-11-27T03:57:06Z");
         assertThat(text(firing, 0, "labels", "alertname")).isEqualTo("TaskClockYieldStorm");
         assertThat(text(firing, 0, "labels", "instance")).isEqualTo("alpha");
         assertThat(text(firing, 0, "labels", "thread")).isEqualTo("worker-1");
@@ -160,6 +164,41 @@ final class WebhooksTest {
         assertThat(received.get(1).get("status").getAsString()).isEqualTo("resolved");
         assertThat(text(resolved, 0, "endsAt")).isEqualTo(lastSeen.toString());
         assertThat(text(resolved, 0, "fingerprint")).isEqualTo(text(firing, 0, "fingerprint"));
+        update(finding("worker-2"));
+        assertThat(alerts(2)).as("without what has ended").hasSize(1);
+    }
+
+    /** If this server crashes, receivers see from the last message when it has ended. */
+    @Test
+    void shouldSayAgainThatAFindingLasts() throws Exception {
+        start(FAST, url("/hook"), "slack=" + url("/slack"));
+        update();
+        update(finding("worker-1"));
+        await(() -> received.size() == 2);
+        Instant begin = now;
+        while (now.isBefore(begin.plus(FindingAlerts.RENEWED.multipliedBy(2)))) {
+            update(finding("worker-1"));
+            int messages = 2 + (int) (Duration.between(BEGIN, now).toSeconds() - 1) / 900;
+            await(() -> received.size() >= messages);
+        }
+        assertThat(paths)
+                .filteredOn("/slack"::equals)
+                .as("people are told once")
+                .hasSize(1);
+        List<String> ends = received.stream()
+                .filter(message -> message.has("alerts"))
+                .map(message -> text(message.getAsJsonArray("alerts"), 0, "endsAt"))
+                .toList();
+        assertThat(ends).containsExactly("2026-11-27T03:57:07Z", "2026-11-27T04:12:06Z", "2026-11-27T04:27:06Z");
+        JsonArray last = received.get(received.size() - 1).getAsJsonArray("alerts");
+        assertThat(text(last, 0, "status")).isEqualTo("firing");
+        assertThat(text(last, 0, "startsAt")).isEqualTo(BEGIN.toString());
+        Instant lastSeen = now;
+        for (int i = 0; i <= FindingAlerts.ENDED.toSeconds(); i++) update();
+        await(() -> paths.stream().filter("/slack"::equals).count() == 2 && received.size() == 6);
+        for (JsonObject message : received.subList(4, 6))
+            if (message.has("alerts"))
+                assertThat(text(message.getAsJsonArray("alerts"), 0, "endsAt")).isEqualTo(lastSeen.toString());
     }
 
     @Test
@@ -207,7 +246,7 @@ final class WebhooksTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {500, 503, 429, 408})
+    @ValueSource(ints = {500, 503, 429, 425, 408})
     void shouldTryAgainAndSayOnceThatTheReceiverIsDown(int error) throws Exception {
         status = error;
         start(FAST, url("/s3cret"));
@@ -224,6 +263,36 @@ final class WebhooksTest {
         await(() -> log.size() == 2);
         assertThat(log.get(1)).contains("works again");
         assertThat(webhooks.problem()).isNull();
+    }
+
+    @Test
+    void shouldTryAgainLessAndLessOftenUpToALimit() throws Exception {
+        status = 503;
+        WebhookSender.Pace pace = new WebhookSender.Pace(
+                Duration.ZERO, Duration.ZERO, Duration.ofMillis(100), Duration.ofMillis(400), FAST.answer());
+        start(pace, url("/hook"));
+        update(finding("worker-1"));
+        await(() -> times.size() >= 7);
+        for (int i = 0; i < 6; i++)
+            assertThat(times.get(i + 1) - times.get(i))
+                    .as("ns after attempt " + i)
+                    .isGreaterThanOrEqualTo(i < 2 ? (i + 1) * 99_000_000L : 399_000_000L)
+                    .isLessThan(3_000_000_000L);
+    }
+
+    @Test
+    void shouldNotKeepMoreThanItMay() throws Exception {
+        start(
+                new WebhookSender.Pace(
+                        Duration.ofHours(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, FAST.answer()),
+                url("/hook"));
+        Map<JvmKey, List<DatedFinding>> running = new LinkedHashMap<>();
+        for (int pid = 0; pid < WebhookSender.MAX_JVMS + 5; pid++) running.put(jvm(pid), List.of(finding("a")));
+        webhooks.update(running, now);
+        await(() -> received.size() >= WebhookSender.MAX_JVMS);
+        Thread.sleep(500); // in which more would arrive
+        assertThat(WebhookSender.MAX_JVMS).isEqualTo(1_000);
+        assertThat(received).hasSize(1_000);
     }
 
     @Test
@@ -257,6 +326,27 @@ final class WebhooksTest {
         webhooks.close();
         assertThat(System.nanoTime() - start).as("ns to close").isLessThan(5_000_000_000L);
         receiver.stop(0);
+    }
+
+    private static long clients() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("HttpClient-\\d+-SelectorManager"))
+                .count();
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "before JDK 21, an HttpClient cannot be closed")
+    void shouldCloseItsClient() throws Exception {
+        long before = clients();
+        for (int i = 1; i <= 40; i++) {
+            start(FAST, url("/hook"));
+            update(finding("worker-1"));
+            int messages = 2 * i;
+            await(() -> received.size() >= messages - 1);
+            webhooks.close();
+        }
+        Thread.sleep(1_000); // until the threads have ended
+        assertThat(clients() - before).as("those of other tests").isLessThan(20);
     }
 
     @Test
@@ -297,7 +387,7 @@ final class WebhooksTest {
         JsonArray last = alerts(1);
         assertThat(last).hasSize(2);
         assertThat(received.get(1).get("status").getAsString())
-                .as("receivers have no time limit: they would show it as firing for ever")
+                .as("receivers without a time limit would show it as firing for ever")
                 .isEqualTo("resolved");
         assertThat(text(last, 0, "endsAt")).isEqualTo(now.toString());
         assertThat(text(last, 0, "fingerprint")).isEqualTo(text(alerts(0), 0, "fingerprint"));
