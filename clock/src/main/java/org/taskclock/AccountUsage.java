@@ -36,9 +36,9 @@ public record AccountUsage(
         long misclosed,
         Distribution distribution) {
     /**
-     * Returns what to subtract from the first reading of an account in order to have its usage since the readings began,
-     * if the account was not there yet: nothing. The row {@value AccountReading#UNACCOUNTED} is an exception: when a new
-     * type appears, it has all that the process has used before.
+     * Returns what to subtract from the first reading of an account in order to have its usage since the readings
+     * began, if the account was not there yet: nothing. The row {@value AccountReading#UNACCOUNTED} is an exception:
+     * when a new type appears, it has all that the process has used before.
      *
      * @return the usage to subtract
      */

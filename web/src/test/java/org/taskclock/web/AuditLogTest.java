@@ -144,7 +144,8 @@ final class AuditLogTest {
             assertThat(refused.get("reason").getAsString()).contains("a password is needed");
             assertThat(refused.get("forwardedFor").getAsString()).isEqualTo("192.0.2.7");
             assertThat(refused.has("user")).isFalse();
-            assertThat(server.post(stack, "{}", "X-Forwarded-For", "7".repeat(300)).statusCode())
+            assertThat(server.post(stack, "{}", "X-Forwarded-For", "7".repeat(300))
+                            .statusCode())
                     .isEqualTo(401);
             JsonObject limited = awaitLine(server, "audit-refused.log", 2);
             assertThat(limited.get("forwardedFor").getAsString()).isEqualTo("7".repeat(200));

@@ -24,7 +24,11 @@ class CpuContentionTest {
     void shouldFindNeighbors(
             long used, long waited, long machine, ThreadKind kind, boolean isFound, String description) {
         ThreadUsage thread = Observations.thread(8, "worker-1", kind, used, 0, waited, 100);
-        Finding found = Observations.only(Observations.ofThreads(List.of(thread), used, machine, JvmCounters.UNKNOWN, new ThreadHistory()), new CpuContention(), isFound, description);
+        Finding found = Observations.only(
+                Observations.ofThreads(List.of(thread), used, machine, JvmCounters.UNKNOWN, new ThreadHistory()),
+                new CpuContention(),
+                isFound,
+                description);
         if (!isFound) return;
         assertThat(found.text())
                 .isEqualTo(

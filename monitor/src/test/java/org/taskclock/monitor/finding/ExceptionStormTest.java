@@ -25,7 +25,8 @@ class ExceptionStormTest {
         stacks.exceptionSamples = exceptionSamples;
         stacks.exceptionSite = "at example.Parser.parse(Parser.java:3)";
         ThreadUsage thread = Observations.thread(8, "parser-1", ThreadKind.JAVA, cpu, 0, 0, 3);
-        Finding found = Observations.only(Observations.ofThread(thread, stacks, 0, -1), new ExceptionStorm(), isFound, description);
+        Finding found = Observations.only(
+                Observations.ofThread(thread, stacks, 0, -1), new ExceptionStorm(), isFound, description);
         if (!isFound) return;
         assertThat(found.text()).isEqualTo("thread \"parser-1\" keeps creating exceptions");
         assertThat(found.evidence())

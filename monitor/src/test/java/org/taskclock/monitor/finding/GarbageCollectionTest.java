@@ -22,8 +22,7 @@ class GarbageCollectionTest {
                 .waited(0)
                 .switches(1, 1)
                 .build();
-        return Observations.of(
-                List.of(), List.of(pool), 2 * SECOND, hasCollected, 0, Observations.NO_AGENT, null);
+        return Observations.of(List.of(), List.of(pool), 2 * SECOND, hasCollected, 0, Observations.NO_AGENT, null);
     }
 
     @ParameterizedTest

@@ -66,10 +66,7 @@ final class Observations {
     /** Checks that this is the only finding, or that there is none. Returns it, or null. */
     static Finding only(Observation observation, FindingKind kind, boolean isFound, String description) {
         List<Finding> found = observation.findings();
-        assertThat(found)
-                .as(description)
-                .extracting(Finding::kind)
-                .isEqualTo(isFound ? List.of(kind) : List.of());
+        assertThat(found).as(description).extracting(Finding::kind).isEqualTo(isFound ? List.of(kind) : List.of());
         return isFound ? found.get(0) : null;
     }
 

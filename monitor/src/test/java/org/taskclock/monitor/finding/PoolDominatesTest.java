@@ -18,8 +18,8 @@ class PoolDominatesTest {
         ThreadUsage pool = Observations.thread(0, "worker-1", ThreadKind.JAVA, cpu, 0, wait, 1);
         ThreadUsage other = Observations.thread(0, "main", ThreadKind.JAVA, 10, 0, 0, 1);
         PoolDominates.Host host = PoolDominates.Host.of(List.of(pool, other), SECOND);
-        Observation observation = Observation.ofPools(
-                List.of(pool), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, host);
+        Observation observation =
+                Observation.ofPools(List.of(pool), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, host);
         Observations.only(observation, new PoolDominates(), isFound, "");
     }
 }

@@ -28,7 +28,8 @@ class RegexBacktrackingTest {
         stacks.sampledAt = (2 + seconds) * SECOND;
         stacks.regexSite = "at example.Mail.isAddress(Mail.java:3)";
         ThreadUsage thread = Observations.thread(8, "http-1", ThreadKind.JAVA, cpu, 0, 0, 3);
-        Finding found = Observations.only(Observations.ofThread(thread, stacks, 0, -1), new RegexBacktracking(), isFound, description);
+        Finding found = Observations.only(
+                Observations.ofThread(thread, stacks, 0, -1), new RegexBacktracking(), isFound, description);
         if (!isFound) return;
         assertThat(found.text()).isEqualTo("thread \"http-1\" keeps matching a regular expression");
         assertThat(found.evidence())

@@ -19,7 +19,18 @@ class SchedulingHeavyTest {
     void shouldFindCarriersThatMostlySchedule(long carrier, long virtual, boolean isFound) {
         ThreadUsage carriers = Observations.thread(0, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, carrier, 0, 0, 1);
         ThreadUsage requests = Observations.thread(0, "request-1", ThreadKind.VIRTUAL, virtual, 0, -1, -1);
-        Finding found = Observations.only(Observation.ofPools(List.of(carriers, requests), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, null), new SchedulingHeavy(), isFound, "");
+        Finding found = Observations.only(
+                Observation.ofPools(
+                        List.of(carriers, requests),
+                        List.of(),
+                        SECOND,
+                        VirtualThreadCounts.UNKNOWN,
+                        null,
+                        SECOND,
+                        null),
+                new SchedulingHeavy(),
+                isFound,
+                "");
         if (isFound)
             assertThat(found.evidence())
                     .contains("scheduling virtual threads uses 25 % of a core")

@@ -17,7 +17,11 @@ class ThrottledTest {
     @CsvSource({"2, 51, true", "2, 50, false", "0, 900, false", "2, -1, false"})
     void shouldFindThrottledContainers(double limit, long throttledMillis, boolean isFound) {
         ContainerUsage container = new ContainerUsage(SECOND, throttledMillis * MILLIS, limit);
-        Observations.only(Observation.ofPools(List.of(), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, container, SECOND, null), new Throttled(), isFound, "");
+        Observations.only(
+                Observation.ofPools(List.of(), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, container, SECOND, null),
+                new Throttled(),
+                isFound,
+                "");
     }
 
     /** One container is throttled, one hardly is, and one runs only now and then. */

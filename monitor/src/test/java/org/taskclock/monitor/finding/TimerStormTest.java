@@ -26,7 +26,8 @@ class TimerStormTest {
         stacks.timerSamples = timerSamples;
         stacks.topCaller = "at example.Poller.run(Poller.java:3)";
         ThreadUsage thread = Observations.thread(8, "poller-1", ThreadKind.JAVA, cpu, cpu / 2, 0, switches);
-        Finding found = Observations.only(Observations.ofThread(thread, stacks, 0, -1), new TimerStorm(), isFound, description);
+        Finding found =
+                Observations.only(Observations.ofThread(thread, stacks, 0, -1), new TimerStorm(), isFound, description);
         if (!isFound) return;
         assertThat(found.text())
                 .isEqualTo("thread \"poller-1\" wakes up 5,000 times per second, and uses 8 µs of CPU time each time");

@@ -106,8 +106,8 @@ class YieldStormTest {
         stacks.mountedStacks = mountedStacks;
         ThreadUsage carrier = Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, 300, 20, 0, 5);
         Suspect suspect = new Suspect(List.of(carrier), "", stacks, 0, SECOND);
-        Observation observation = Observations.of(
-                List.of(suspect), List.of(carrier), SECOND, false, 33, Observations.NO_AGENT, null);
+        Observation observation =
+                Observations.of(List.of(suspect), List.of(carrier), SECOND, false, 33, Observations.NO_AGENT, null);
         Observations.only(observation, new YieldStorm(), isSuspected, "");
     }
 

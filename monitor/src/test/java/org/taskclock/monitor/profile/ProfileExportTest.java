@@ -76,7 +76,8 @@ class ProfileExportTest {
             int function = location.getLines(0).getFunctionIndex();
             String name = dictionary.getStringTable(
                     dictionary.getFunctionTable(function).getNameStrindex());
-            if (location.getLines(0).getLine() > 0) name += ":" + location.getLines(0).getLine();
+            if (location.getLines(0).getLine() > 0)
+                name += ":" + location.getLines(0).getLine();
             frames.add(name + " " + attributes(dictionary, location.getAttributeIndicesList()));
         }
         return frames;

@@ -61,7 +61,8 @@ class PagePicturesTest {
         Path evidence = data.resolve("host").resolve("evidence");
         for (long last = 0; Files.isDirectory(evidence); Thread.sleep(1_000)) {
             try (Stream<Path> files = Files.list(evidence)) {
-                for (Path file : files.toList()) last = Math.max(last, file.toFile().lastModified());
+                for (Path file : files.toList())
+                    last = Math.max(last, file.toFile().lastModified());
             }
             if (System.currentTimeMillis() - last > MINUTE_MILLIS) return;
         }

@@ -283,8 +283,7 @@ final class WebhooksTest {
     @Test
     void shouldNotKeepMoreThanItMay() throws Exception {
         start(
-                new WebhookSender.Pace(
-                        Duration.ofHours(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, FAST.answer()),
+                new WebhookSender.Pace(Duration.ofHours(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, FAST.answer()),
                 url("/hook"));
         Map<JvmKey, List<DatedFinding>> running = new LinkedHashMap<>();
         for (int pid = 0; pid < WebhookSender.MAX_JVMS + 5; pid++) running.put(jvm(pid), List.of(finding("a")));
