@@ -355,7 +355,9 @@ class ManagementTest {
             // Without the section before the recording, and with the short one that has no event.
             assertThat(cpu).isBetween(cpuOfSections, cpuOfSections.plusMillis(50));
             assertThat(rest).isPositive();
-            assertThat(restOfLate).as("without what came before this type").isBetween(Duration.ofNanos(1), rest.plus(cpu));
+            assertThat(restOfLate)
+                    .as("without what came before this type")
+                    .isBetween(Duration.ofNanos(1), rest.plus(cpu));
         }
 
         private static void work(int millis) {

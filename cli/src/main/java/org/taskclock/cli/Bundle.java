@@ -142,7 +142,7 @@ final class Bundle {
 
     private String profile() throws IOException {
         Profiler.Settings settings = new Profiler.Settings(
-                ProfileSelection.all(), ProfileSource.AUTO, null, PROFILE, Profiler.DEFAULT_PERIOD.toNanos());
+                ProfileSelection.all(), ProfileSource.AUTO, null, PROFILE, Profiler.DEFAULT_PERIOD.toNanos(), true);
         Profile profile = Profiler.run(pid, settings, sleep);
         return ProfilePage.of(
                 redact ? profile.anonymous("program") : profile, List.of("profile", Long.toString(pid), "--for", "5s"));

@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
             "  taskclock profile orders --thread orders-worker-1   hot methods of one thread",
             "  taskclock profile 4711 --pool http --flame          flame graph of a pool",
             "  taskclock profile 4711 --for 30s -o flame.html      flame graph for a browser",
+            "  taskclock profile 4711 --pool http --lines          hot lines of a pool",
             "  taskclock profile 4711 -o orders.pb.gz              for go tool pprof and others",
             "  taskclock profile orders --from 2h --against 2026-11-24T09:00",
             "                                                      what changed since then, by method",
@@ -112,6 +113,9 @@ final class ProfileCommand implements Callable<Integer> {
             description = "Show at most N methods (default: ${DEFAULT-VALUE}; 0 for all).")
     private int limit;
 
+    @Option(names = "--lines", description = "Show the line in each method, as METHOD:LINE.")
+    private boolean lines;
+
     @Option(names = "--flame", description = "Print a flame graph as text instead of the table.")
     private boolean flame;
 
@@ -149,6 +153,8 @@ final class ProfileCommand implements Callable<Integer> {
         OutputOptions.checkLimit(spec, limit);
         if (flame && json) throw new ParameterException(spec.commandLine(), "--flame and --json cannot be combined");
         history.check();
+        if (lines && history.isUsed())
+            throw new ParameterException(spec.commandLine(), "--lines: the history has profiles by method only");
         ProfileFormat format = output == null ? null : ProfileFormat.of(output);
         if (output != null && format == null)
             throw new ParameterException(
@@ -160,7 +166,7 @@ final class ProfileCommand implements Callable<Integer> {
         try {
             long pid = jvm.select();
             Profiler.Settings settings =
-                    new Profiler.Settings(selection(), source, library, duration, period.toNanos());
+                    new Profiler.Settings(selection(), source, library, duration, period.toNanos(), lines);
             return show(Profiler.run(pid, settings, termination::sleep), format, receiver);
         } catch (ProfileException e) {
             return Main.fail(e.getMessage(), Main.FAILED);

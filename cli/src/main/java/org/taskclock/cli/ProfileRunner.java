@@ -40,7 +40,7 @@ final class ProfileRunner {
         ProfileView view = new ProfileView(row.thread().name(), DURATION);
         int pid = row.thread().pid();
         Profiler.Settings settings = new Profiler.Settings(
-                selection(row), ProfileSource.AUTO, null, DURATION, Profiler.DEFAULT_PERIOD.toNanos());
+                selection(row), ProfileSource.AUTO, null, DURATION, Profiler.DEFAULT_PERIOD.toNanos(), false);
         thread = new DaemonThread(
                 () -> {
                     TerminalUi.Event result;

@@ -166,6 +166,26 @@ class ProfileCommandTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"async-profiler", "jfr", "stacks"})
+    void shouldShowLines(String source) throws Exception {
+        try (HotJvm target = new HotJvm("kernel")) {
+            JsonObject profile = json(profile(target, source, "--for", "3s", "--lines", "--json"));
+            List<String> methods = StreamSupport.stream(
+                            profile.getAsJsonArray("methods").spliterator(), false)
+                    .map(each -> each.getAsJsonObject().get("method").getAsString())
+                    .toList();
+            assertThat(methods)
+                    .anyMatch(method -> method.matches(".*Program\\.work:[1-9][0-9]*"))
+                    .anyMatch(method -> method.matches(".*Program\\.(hot|spin):[1-9][0-9]*"))
+                    .noneMatch(method -> method.matches(".*Program\\.(work|hot)"));
+            assertThat(nanos(profile, member("thread", "worker-1"))).isGreaterThan(100_000_000);
+            if (source.equals("async-profiler") && hasPerfEvents())
+                assertThat(nanos(profile, member("mode", "kernel"))).isPositive();
+            assertThat(temporaryFiles(target)).isEmpty();
+        }
+    }
+
     @Test
     void shouldProfileAPoolAndAllThreads() throws Exception {
         try (HotJvm target = new HotJvm()) {
@@ -392,7 +412,14 @@ class ProfileCommandTest {
         }
         assertThat(CliResult.run("profile", "999999999").exitCode()).isEqualTo(Main.NO_PROCESS);
         for (String wrong : List.of(
-                "--limit -1", "--for 2h", "--every 1us", "--flame --json", "--source perf", "-o x.svg", "--otlp x")) {
+                "--limit -1",
+                "--for 2h",
+                "--every 1us",
+                "--flame --json",
+                "--source perf",
+                "-o x.svg",
+                "--otlp x",
+                "--lines --from 1h")) {
             CliResult usage = CliResult.run(("profile 1 " + wrong).split(" "));
             assertThat(usage.exitCode()).as(wrong).isEqualTo(Main.USAGE);
             assertThat(usage.err()).hasLineCount(1);

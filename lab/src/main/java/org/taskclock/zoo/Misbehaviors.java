@@ -30,6 +30,7 @@ public final class Misbehaviors {
                     .called("timer|wakes? up"),
             new Misbehavior("scheduler", "a task is scheduled with a period of 1 ns", CpuPrograms::scheduler)
                     .in("scheduler-1", "ScheduledFutureTask|ScheduledThreadPoolExecutor|DelayedWorkQueue")
+                    .found("busy-wait")
                     .called("schedul"),
             new Misbehavior("regex", "a regular expression backtracks in one request", CpuPrograms::regex)
                     .in(HTTP + "3", "regex.Pattern|isAddress")

@@ -40,7 +40,9 @@ final class FlameGraphResponse {
             throw ApiException.notFound("there are no samples: these threads used little or no CPU time");
         FlameGraphPage page = base == null
                 ? FlameGraphPage.of(stacks.text())
-                : FlameGraphPage.difference(base.scaledTo(stacks.samples()).text(), stacks.text());
+                : FlameGraphPage.difference(
+                        base.withoutLines().scaledTo(stacks.samples()).text(),
+                        stacks.withoutLines().text());
         byte[] html = page.html().getBytes(StandardCharsets.UTF_8);
         share.keep(html.length);
         HttpFields.Mutable headers = call.response.getHeaders();

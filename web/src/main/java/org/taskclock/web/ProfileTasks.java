@@ -15,6 +15,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.profile.CollapsedStacks;
 import org.taskclock.monitor.profile.FindingProfiler;
 import org.taskclock.monitor.profile.Profile;
+import org.taskclock.monitor.profile.ProfileFigures;
 import org.taskclock.monitor.profile.ProfileSelection;
 import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
@@ -92,14 +93,7 @@ final class ProfileTasks implements AutoCloseable {
         CollapsedStacks stacks = CollapsedStacks.of(profile.collapsed());
         List<String> notes = new ArrayList<>(profile.notes());
         notes.addAll(stacks.notes());
-        Profiles.Figures figures = new Profiles.Figures(
-                profile.threads(),
-                profile.source(),
-                Math.round(profile.intervalNanos() / 1e8) / 10.0,
-                Json.percent(profile.cpuNanos(), profile.intervalNanos()),
-                Json.percent(profile.userNanos(), profile.intervalNanos()),
-                profile.samples());
-        return profiles.add(jvm.service() + ", " + profile.threads(), figures, notes, stacks);
+        return profiles.add(jvm.service() + ", " + profile.threads(), ProfileFigures.of(profile), notes, stacks);
     }
 
     @Override

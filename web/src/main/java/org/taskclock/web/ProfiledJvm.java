@@ -173,7 +173,7 @@ final class ProfiledJvm {
 
     private Profile profile(Duration duration, ProfileSource source) throws IOException {
         Profiler.Settings settings = new Profiler.Settings(
-                ProfileSelection.all(), source, null, duration, budget.period().toNanos());
+                ProfileSelection.all(), source, null, duration, budget.period().toNanos(), false);
         return Profiler.run(key.pid(), settings, this::sleep);
     }
 

@@ -4,6 +4,7 @@ package org.taskclock.web;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.profile.CollapsedStacks;
 import org.taskclock.monitor.profile.ProfileException;
+import org.taskclock.monitor.profile.ProfileFigures;
 import org.taskclock.monitor.profile.ProfileFile;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.ApiException;
@@ -35,17 +37,9 @@ final class Profiles {
 
     private static final int MAX_METHODS = 100;
 
-    /**
-     * CPU time and samples of the threads that were profiled.
-     *
-     * @param threads which these are
-     * @param cpu in percent of a core; null if it is unknown
-     * @param samples -1 if unknown
-     */
-    record Figures(String threads, String source, Double seconds, Double cpu, Double user, long samples) {}
-
     /** A profile. */
-    record Entry(String id, String name, Instant time, Figures figures, List<String> notes, CollapsedStacks stacks) {}
+    record Entry(
+            String id, String name, Instant time, ProfileFigures figures, List<String> notes, CollapsedStacks stacks) {}
 
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Semaphore reading = new Semaphore(1);
@@ -61,7 +55,7 @@ final class Profiles {
     }
 
     /** Adds a profile. The oldest ones make room for it. */
-    synchronized Entry add(String name, Figures figures, List<String> notes, CollapsedStacks stacks) {
+    synchronized Entry add(String name, ProfileFigures figures, List<String> notes, CollapsedStacks stacks) {
         Entry added = new Entry("p" + ++count, name, clock.instant(), figures, notes, stacks);
         entries.put(added.id, added);
         while (entries.size() > MAX_KEPT
@@ -79,7 +73,7 @@ final class Profiles {
         try {
             ProfileFile read = ProfileFile.read(file, READ_LIMIT);
             CollapsedStacks stacks = read.stacks();
-            Figures figures = new Figures("all threads", read.source(), null, null, null, read.samples());
+            ProfileFigures figures = ProfileFigures.of("all threads", read.source(), read.samples());
             return add(name == null ? "profile" : name, figures, read.notes(), stacks);
         } catch (ProfileException e) {
             throw ApiException.badRequest("this file cannot be opened: " + e.getMessage());
@@ -119,8 +113,8 @@ final class Profiles {
         CollapsedStacks stacks = CollapsedStacks.of(EvidenceFiles.part(file, Evidence.PROFILE));
         List<String> notes = new ArrayList<>(stacks.notes());
         notes.addAll(EvidenceFiles.part(file, Evidence.WHY).lines().toList());
-        Figures figures = new Figures(null, null, null, null, null, -1);
-        return new Entry(id, id, null, figures, notes, stacks);
+        ProfileFigures figures = ProfileFigures.ofJson(EvidenceFiles.part(file, Evidence.FIGURES));
+        return new Entry(id, id, Files.getLastModifiedTime(file).toInstant(), figures, notes, stacks);
     }
 
     private Entry find(Call call) throws ApiException, IOException {
@@ -140,17 +134,17 @@ final class Profiles {
     }
 
     static void write(JsonWriter json, Entry entry) throws IOException {
-        Figures figures = entry.figures;
+        ProfileFigures figures = entry.figures;
         json.beginObject();
         json.name("id").value(entry.id);
         json.name("name").value(entry.name);
         json.name("time").value(Json.millis(entry.time));
-        json.name("threads").value(figures.threads);
-        json.name("source").value(figures.source);
-        json.name("seconds").value(figures.seconds);
-        json.name("cpu").value(figures.cpu);
-        json.name("user").value(figures.user);
-        json.name("samples").value(Json.known(figures.samples));
+        json.name("threads").value(figures.threads());
+        json.name("source").value(figures.source());
+        json.name("seconds").value(figures.seconds());
+        json.name("cpu").value(figures.cpu());
+        json.name("user").value(figures.user());
+        json.name("samples").value(Json.known(figures.samples()));
         json.name("notes").beginArray();
         for (String note : entry.notes) json.value(note);
         json.endArray();

@@ -158,14 +158,26 @@ class EvidenceTest {
             assertThat(file).isEqualTo(Files.readAllBytes(stored));
             assertThat(Files.getPosixFilePermissions(stored)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
             Map<String, String> contents = contents(file);
-            assertThat(contents).containsOnlyKeys("threads.txt", "profile.collapsed", "why.txt");
+            assertThat(contents).containsOnlyKeys("threads.txt", "profile.collapsed", "profile.json", "why.txt");
             assertThat(contents.get("threads.txt")).containsPattern("\"yielder\" .* used=[1-9]");
-            assertThat(contents.get("profile.collapsed")).contains("java.lang.Thread.yield");
+            assertThat(contents.get("profile.collapsed"))
+                    .contains("java.lang.Thread.yield")
+                    .as("lines of the program")
+                    .containsPattern("Load[A-Za-z$]*\\.[a-z][^;]*:[0-9]+_\\[");
             assertThat(contents.get("why.txt")).contains("\"yielder\"").doesNotContain("without");
             assertThat(contents.get("why.txt")).contains(" samples of ");
             String profile = "/api/profiles/" + name;
             assertThat(server.get("/api/profiles").body()).contains(name);
             assertThat(server.get(profile).body()).contains("java.lang.Thread.yield", " samples of ");
+            JsonObject shown = server.json(profile).getAsJsonObject();
+            assertThat(List.of("time", "threads", "source", "seconds", "cpu", "user", "samples"))
+                    .as(shown.toString())
+                    .noneMatch(figure -> shown.get(figure).isJsonNull());
+            assertThat(shown.get("threads").getAsString()).contains("yielder");
+            assertThat(shown.get("cpu").getAsDouble()).isPositive();
+            assertThat(shown.get("methods").toString())
+                    .as("methods have no lines")
+                    .doesNotContainPattern(":[0-9]+\"");
             assertThat(server.get(profile + "/flame").body()).contains("yield");
             assertThat(server.get(profile + "/threads").body()).isEqualTo(contents.get("threads.txt"));
             server.await(() -> server.json("/api/marks").toString().contains("evidence of ") ? true : null);

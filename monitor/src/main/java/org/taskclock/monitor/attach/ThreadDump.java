@@ -30,7 +30,7 @@ public final class ThreadDump {
      * @param text all lines of the entry; empty if they were not kept
      */
     public record Entry(int tid, long javaId, String name, long carriedId, ThreadNames.Owner owner, String text) {
-        private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
+        private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\((?:[^)\n]*(:\\d+)\\))?");
         private static final Pattern JDK_FRAME = Pattern.compile("^\tat (?:java|javax|jdk|sun|com\\.sun)\\.");
         private static final Pattern TIMER =
                 Pattern.compile("at java\\.util\\.(?:TimerThread\\.mainLoop|.*DelayedWorkQueue\\.take)");
@@ -73,13 +73,18 @@ public final class ThreadDump {
                     .orElse("");
         }
 
-        /** Returns the methods, outermost first. Those of a virtual thread follow those of its carrier. */
-        public List<String> frames() {
+        /**
+         * Returns the methods, outermost first. Those of a virtual thread follow those of its carrier.
+         *
+         * @param lines whether known lines follow, after a colon
+         */
+        public List<String> frames(boolean lines) {
             int mounted = Math.max(0, text.indexOf(MOUNTED));
             List<String> frames = new ArrayList<>();
             for (String part : new String[] {text.substring(mounted), text.substring(0, mounted)}) {
                 for (Matcher frame = FRAME.matcher(part); frame.find(); )
-                    frames.add(LAMBDA.matcher(frame.group(1)).replaceAll(""));
+                    frames.add(LAMBDA.matcher(frame.group(1)).replaceAll("")
+                            + (lines && frame.group(2) != null ? frame.group(2) : ""));
             }
             Collections.reverse(frames);
             return frames;
@@ -96,6 +101,8 @@ public final class ThreadDump {
 
         /** Returns whether the thread sleeps, or waits for a time, other than as the worker of a queue of tasks. */
         public boolean isTimer() {
+            // A timer without tasks waits until somebody adds one.
+            if (text.contains("java.lang.Thread.State: WAITING")) return false;
             if (text.contains("at java.lang.Thread.sleep")
                     || TIMER.matcher(text).find()) return true;
             int parked = text.indexOf("at java.util.concurrent.locks.LockSupport.parkNanos");

@@ -33,6 +33,7 @@ public final class AccountDominates extends FindingKind {
         super(
                 "account-dominates",
                 88,
+                Color.RED,
                 Source.FIGURES,
                 "One account uses most of the CPU time of its JVM, while others wait for a processor.",
                 "Find out with taskclock profile PID what it runs. Limit how much of it runs at the same time, or move"

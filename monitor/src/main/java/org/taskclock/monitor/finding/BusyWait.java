@@ -14,6 +14,7 @@ public final class BusyWait extends FindingKind {
         super(
                 "busy-wait",
                 35,
+                Color.RED,
                 Source.DUMPS,
                 "A thread runs at the same place all the time, and neither blocks nor allocates: it probably waits in a"
                         + " loop for another thread.",
@@ -38,6 +39,11 @@ public final class BusyWait extends FindingKind {
         List<String> evidence = suspect.evidence();
         evidence.add("its whole stack was the same in the last " + stacks.sameSamples + " stack samples, over "
                 + number(Math.rint(nanos / 1e9)) + " s");
+        // The JVM stops a worker here, and not in its task, if the task is over before the next safepoint.
+        if (stacks.topFrame.contains("ThreadPoolExecutor.runWorker("))
+            evidence.add(
+                    "it runs one very short task of its executor after another, as a schedule with a period that is"
+                            + " too short causes");
         String text = suspect.that("keeps", "keep") + " running without blocking " + stacks.topFrame;
         return suspect.finding(this, text, evidence).lasting(nanos, observation.intervalNanos());
     }

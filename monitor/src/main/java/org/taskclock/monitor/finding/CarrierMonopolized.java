@@ -17,6 +17,7 @@ public final class CarrierMonopolized extends FindingKind {
         super(
                 "carrier-monopolized",
                 20,
+                Color.MAGENTA,
                 Source.DUMPS,
                 "A virtual thread runs without blocking, so other virtual threads cannot use its carrier.",
                 "Find the code with taskclock profile PID, and run long computations on platform threads.");
@@ -42,10 +43,5 @@ public final class CarrierMonopolized extends FindingKind {
                 + suspect.busiest().name() + "\" busy; other virtual threads wait";
         return suspect.finding(this, text, evidence)
                 .lasting(stacks.sampledAt - stacks.sameCarriedSince, observation.intervalNanos());
-    }
-
-    @Override
-    public Color color() {
-        return Color.MAGENTA;
     }
 }

@@ -20,6 +20,7 @@ public final class CarrierPinned extends FindingKind {
         super(
                 "carrier-pinned",
                 22,
+                Color.MAGENTA,
                 Source.DUMPS,
                 "A virtual thread waits while it is pinned to its carrier, which no other virtual thread can use.",
                 "Do not wait in native code, class initializers, or (before JDK "
@@ -69,10 +70,5 @@ public final class CarrierPinned extends FindingKind {
     @Override
     public ThreadKind threads() {
         return ThreadKind.CARRIER;
-    }
-
-    @Override
-    public Color color() {
-        return Color.MAGENTA;
     }
 }

@@ -18,6 +18,7 @@ public final class CarrierStarvation extends FindingKind {
         super(
                 "carrier-starvation",
                 25,
+                Color.RED,
                 Source.FIGURES,
                 "At least as many virtual threads wait for a carrier as there are carriers.",
                 "If the carriers use little CPU time, see carrier-pinned. Otherwise, let virtual threads do less work, or"

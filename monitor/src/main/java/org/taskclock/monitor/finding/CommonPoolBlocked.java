@@ -17,6 +17,7 @@ public final class CommonPoolBlocked extends FindingKind {
         super(
                 "common-pool-blocked",
                 32,
+                Color.RED,
                 Source.DUMPS,
                 "Tasks that wait hold all threads of the common pool, so that no other task runs there, such as those of"
                         + " parallel streams and CompletableFuture.",

@@ -11,6 +11,7 @@ public final class Compilation extends JvmWork {
         super(
                 "jit",
                 60,
+                Color.CYAN,
                 ThreadKind.JIT,
                 "compilation",
                 "Compilation uses much of the JVM's CPU time, which is normal only after it has started.",
@@ -26,11 +27,6 @@ public final class Compilation extends JvmWork {
     @Override
     boolean mustLast() {
         return true;
-    }
-
-    @Override
-    public Color color() {
-        return Color.CYAN;
     }
 
     @Override

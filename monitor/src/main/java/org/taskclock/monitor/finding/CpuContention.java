@@ -22,6 +22,7 @@ public final class CpuContention extends FindingKind {
         super(
                 "cpu-contention",
                 42,
+                Color.YELLOW,
                 Source.DUMPS,
                 "Threads wait for a processor, because other processes use the machine.",
                 "Find these processes with top or pidstat. Move them or this JVM elsewhere, or give this JVM a larger CPU"
@@ -78,10 +79,5 @@ public final class CpuContention extends FindingKind {
     @Override
     boolean mustLast() {
         return true;
-    }
-
-    @Override
-    public Color color() {
-        return Color.YELLOW;
     }
 }

@@ -20,6 +20,9 @@ public record Evidence(String kind, String text, Instant since, Instant taken, M
     /** The name of the file with the profile as collapsed stacks. */
     public static final String PROFILE = "profile.collapsed";
 
+    /** The name of the file with the figures of this profile, as JSON. */
+    public static final String FIGURES = "profile.json";
+
     /** The name of the file with the thread dump. */
     public static final String THREADS = "threads.txt";
 

@@ -14,6 +14,7 @@ public final class ExceptionStorm extends FindingKind {
         super(
                 "exception-storm",
                 36,
+                Color.YELLOW,
                 Source.DUMPS,
                 "A thread uses much of its time to create exceptions, whose stack traces are expensive.",
                 "Test for what is expected, such as bad input, instead of catching an exception, or create the exception"
@@ -31,10 +32,5 @@ public final class ExceptionStorm extends FindingKind {
         evidence.add("it filled in a stack trace in " + stacks.ofSamples(stacks.exceptionSamples));
         if (!stacks.exceptionSite.isEmpty()) evidence.add("in the last one " + stacks.exceptionSite);
         return suspect.finding(this, suspect.that("keeps", "keep") + " creating exceptions", evidence);
-    }
-
-    @Override
-    public Color color() {
-        return Color.YELLOW;
     }
 }

@@ -10,6 +10,7 @@ public final class ExporterDown extends FindingKind {
         super(
                 "exporter-down",
                 100,
+                Color.RED,
                 Source.METRICS,
                 "There are no figures of the JVMs on this host.",
                 "Check whether taskclock exporter runs there, and whether it listens on an address that Prometheus"

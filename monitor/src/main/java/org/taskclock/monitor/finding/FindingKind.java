@@ -44,14 +44,16 @@ public abstract class FindingKind {
 
     private final String id;
     private final int rank;
+    private final Color color;
     private final Source source;
     private final String meaning;
     private final String action;
 
     /** @param rank the lower, the more severe: findings that affect all threads or waste CPU time come first */
-    FindingKind(String id, int rank, Source source, String meaning, String action) {
+    FindingKind(String id, int rank, Color color, Source source, String meaning, String action) {
         this.id = id;
         this.rank = rank;
+        this.color = color;
         this.source = source;
         this.meaning = meaning;
         this.action = action;
@@ -77,10 +79,6 @@ public abstract class FindingKind {
         return null;
     }
 
-    public Color color() {
-        return Color.RED;
-    }
-
     /** Returns the number of intervals of a second in which it must be found to count as a problem. */
     public int minIntervals() {
         return 3;
@@ -103,6 +101,10 @@ public abstract class FindingKind {
 
     final int rank() {
         return rank;
+    }
+
+    public final Color color() {
+        return color;
     }
 
     public final Source source() {

@@ -22,7 +22,7 @@ public final class FindingKinds {
     /** A kind in a recording of another version. */
     private static final class Unknown extends FindingKind {
         Unknown(String id) {
-            super(id, Integer.MAX_VALUE, Source.FIGURES, "", "");
+            super(id, Integer.MAX_VALUE, Color.RED, Source.FIGURES, "", "");
         }
     }
 

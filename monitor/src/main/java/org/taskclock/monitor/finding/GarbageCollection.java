@@ -15,6 +15,7 @@ public final class GarbageCollection extends JvmWork {
         super(
                 "gc",
                 50,
+                Color.BLUE,
                 ThreadKind.GC,
                 "garbage collection",
                 "Garbage collection uses much of the JVM's CPU time.",
@@ -35,11 +36,6 @@ public final class GarbageCollection extends JvmWork {
         if (counted > 0)
             evidence.add("the JVM itself has counted " + percent(counted, observation.intervalNanos())
                     + " of a core, after each phase of a collection");
-    }
-
-    @Override
-    public Color color() {
-        return Color.BLUE;
     }
 
     @Override

@@ -15,8 +15,8 @@ abstract class JvmWork extends FindingKind {
     private final ThreadKind threads;
     private final String activity;
 
-    JvmWork(String id, int rank, ThreadKind threads, String activity, String meaning, String action) {
-        super(id, rank, Source.FIGURES, meaning, action);
+    JvmWork(String id, int rank, Color color, ThreadKind threads, String activity, String meaning, String action) {
+        super(id, rank, color, Source.FIGURES, meaning, action);
         this.threads = threads;
         this.activity = activity;
     }

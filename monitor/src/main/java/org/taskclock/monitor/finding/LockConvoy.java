@@ -27,6 +27,7 @@ public final class LockConvoy extends FindingKind {
         super(
                 "lock-convoy",
                 30,
+                Color.RED,
                 Source.DUMPS,
                 "Several threads wait for the same lock again and again.",
                 "Find out with taskclock dump PID what the owner does while it holds the lock. Hold the lock for a"

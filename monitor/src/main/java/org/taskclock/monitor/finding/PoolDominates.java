@@ -38,6 +38,7 @@ public final class PoolDominates extends FindingKind {
         super(
                 "pool-dominates",
                 90,
+                Color.RED,
                 Source.HOST,
                 "One thread pool uses most of the CPU time on this host, while threads wait for a processor.",
                 "Find out with taskclock why PID what the pool does, and whether its threads wait for a lock. Limit its"

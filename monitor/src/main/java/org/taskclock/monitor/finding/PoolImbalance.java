@@ -17,6 +17,7 @@ public final class PoolImbalance extends FindingKind {
         super(
                 "pool-imbalance",
                 86,
+                Color.YELLOW,
                 Source.DUMPS,
                 "One thread of a pool does all the work, and cannot do more, while the others do nothing.",
                 "Split its work into smaller tasks, or spread connections and keys over all threads of the pool.");
@@ -51,10 +52,5 @@ public final class PoolImbalance extends FindingKind {
                                 percent(lone.thread().cpuNanos(), observation.intervalNanos())
                                         + " of a core in the last interval; the others together used at most a tenth of that"))
                 .lasting(history.nanosSince(lone.since()), observation.intervalNanos());
-    }
-
-    @Override
-    public Color color() {
-        return Color.YELLOW;
     }
 }

@@ -14,6 +14,7 @@ public final class RegexBacktracking extends FindingKind {
         super(
                 "regex-backtracking",
                 33,
+                Color.RED,
                 Source.DUMPS,
                 "A thread has matched one text with a regular expression for seconds: the expression backtracks, which can"
                         + " take exponential time.",

@@ -11,10 +11,16 @@ public final class SafepointPressure extends FindingKind {
     /** Of the interval. Thread dumps for our own purposes take less. */
     private static final double MIN_SHARE = 0.1;
 
+    /** Per second. Several tools that watch a JVM, each with a thread dump a second, stop it less often. */
+    private static final double MANY_STOPS = 10;
+
+    private static final long LONG_STOP_NANOS = 50_000_000;
+
     public SafepointPressure() {
         super(
                 "safepoints",
                 45,
+                Color.BLUE,
                 Source.DUMPS,
                 "The JVM often stops all threads, not for garbage collection, or takes long to stop them.",
                 "Start it with -Xlog:safepoint, which names each reason. Common ones are thread dumps and heap inspections"
@@ -29,6 +35,8 @@ public final class SafepointPressure extends FindingKind {
         if (counters.stoppedNanos() < 0 || counters.reachingNanos() < 0 || heap == null) return List.of();
         long interval = observation.intervalNanos();
         long stopped = Math.max(0, counters.stoppedNanos() - heap.gcPauseNanos());
+        if (counters.safepoints() < MANY_STOPS * interval / 1e9 && stopped < LONG_STOP_NANOS * counters.safepoints())
+            stopped = 0;
         // A thread that waits for a processor cannot stop. That is not the fault of the program.
         boolean waits = CpuContention.waitNanos(observation.usages()) > counters.reachingNanos();
         long reaching = waits ? 0 : counters.reachingNanos();
@@ -52,10 +60,5 @@ public final class SafepointPressure extends FindingKind {
     @Override
     boolean mustLast() {
         return true;
-    }
-
-    @Override
-    public Color color() {
-        return Color.BLUE;
     }
 }

@@ -15,6 +15,7 @@ public final class SchedulingHeavy extends FindingKind {
         super(
                 "scheduling-heavy",
                 80,
+                Color.RED,
                 Source.FIGURES,
                 "Scheduling virtual threads uses much of the carriers' CPU time.",
                 "Find out with taskclock yields PID whether virtual threads call Thread.yield. If they do not, they block too"

@@ -21,6 +21,7 @@ public final class SystemHeavy extends FindingKind {
         super(
                 "system-heavy",
                 70,
+                Color.RED,
                 Source.FIGURES,
                 "Threads spend most of their time in the kernel.",
                 "Find the system calls with taskclock profile PID. Common reasons are small reads and writes, many short"
@@ -29,6 +30,7 @@ public final class SystemHeavy extends FindingKind {
 
     @Override
     Finding find(Suspect suspect, Observation observation) {
+        if (suspect.isCarrier()) return null; // the system calls are those of many virtual threads, as in any server
         ThreadUsage busiest = suspect.busiest();
         double processors = hardlyBlocks(busiest, suspect.intervalNanos()) ? MIN_PROCESSORS : MIN_BLOCKING_PROCESSORS;
         if (busiest.cpuNanos() < processors * suspect.intervalNanos() || !Suspect.isSystemHeavy(busiest)) return null;

@@ -21,6 +21,7 @@ public final class ThreadChurn extends FindingKind {
         super(
                 "thread-churn",
                 82,
+                Color.YELLOW,
                 Source.DUMPS,
                 "Threads start and end all the time, which costs more than what many of them do.",
                 "Use a thread pool, or virtual threads. Flight Recorder shows the stacks that start threads as"
@@ -65,10 +66,5 @@ public final class ThreadChurn extends FindingKind {
         String text = number(Math.rint(perSecond)) + " threads start per second, and end soon after";
         return List.of(new Finding(this, 0, text, evidence)
                 .lasting(observation.details().history().nanosSince(begin), observation.intervalNanos()));
-    }
-
-    @Override
-    public Color color() {
-        return Color.YELLOW;
     }
 }

@@ -27,6 +27,7 @@ public final class ThreadLeak extends FindingKind {
         super(
                 "thread-leak",
                 84,
+                Color.YELLOW,
                 Source.DUMPS,
                 "Threads are started and never end, or are far more than have work to do.",
                 "Find out with taskclock dump PID what they wait for. Shut down executors that are no longer used,"
@@ -100,11 +101,6 @@ public final class ThreadLeak extends FindingKind {
             part++;
         }
         return part > PARTS ? last - threads(window.get(0), pool) : 0;
-    }
-
-    @Override
-    public Color color() {
-        return Color.YELLOW;
     }
 
     @Override

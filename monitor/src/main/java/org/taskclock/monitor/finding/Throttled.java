@@ -14,6 +14,7 @@ public final class Throttled extends FindingKind {
         super(
                 "throttled",
                 40,
+                Color.YELLOW,
                 Source.FIGURES,
                 "The CPU limit of the container keeps its threads from running, although processors may be idle.",
                 "Raise the limit, or reduce the number of threads that run at the same time, including those for garbage"
@@ -32,11 +33,6 @@ public final class Throttled extends FindingKind {
                 0,
                 "the container is throttled by its limit of " + number(observation.limit()) + " cores",
                 evidence));
-    }
-
-    @Override
-    public Color color() {
-        return Color.YELLOW;
     }
 
     @Override

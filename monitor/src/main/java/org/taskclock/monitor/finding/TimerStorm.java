@@ -21,6 +21,7 @@ public final class TimerStorm extends FindingKind {
         super(
                 "timer-storm",
                 65, // explains why a thread is in the kernel
+                Color.YELLOW,
                 Source.DUMPS,
                 "A thread wakes up very often and does little each time.",
                 "Let it wait for an event instead of asking again and again, or sleep longer.");
@@ -49,10 +50,5 @@ public final class TimerStorm extends FindingKind {
                         + " times per second, and uses " + number(thread.cpuNanos() / 1e3 / thread.voluntary())
                         + " µs of CPU time each time",
                 evidence);
-    }
-
-    @Override
-    public Color color() {
-        return Color.YELLOW;
     }
 }

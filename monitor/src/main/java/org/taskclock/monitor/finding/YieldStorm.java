@@ -18,14 +18,12 @@ public final class YieldStorm extends FindingKind {
         super(
                 "yield-storm",
                 10,
+                Color.RED,
                 Source.FIGURES,
                 "Threads keep calling Thread.yield: they use CPU time to wait for something, most of it in the kernel.",
                 "Find the call sites with taskclock yields PID, and replace the loop with something that blocks,"
                         + " such as a BlockingQueue or LockSupport.park.");
     }
-
-    /** Without a yield in any of them. */
-    private static final int MIN_MOUNTED_STACKS = 3;
 
     /** Says how to count the yields. */
     static String hint(int pid) {
@@ -75,7 +73,7 @@ public final class YieldStorm extends FindingKind {
         StackSamples.Stacks stacks = suspect.stacks();
         return suspect.isCarrier()
                 && observation.repeatedlyMounted() != 0
-                && stacks.mountedStacks < MIN_MOUNTED_STACKS
+                && stacks.schedulingSamples > 2 * stacks.mountedStacks // of which none yields
                 && stacks.schedulingSamples >= 2
                 && stacks.schedulingSamples * 3 >= stacks.samples;
     }

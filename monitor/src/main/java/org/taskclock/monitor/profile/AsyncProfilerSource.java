@@ -30,6 +30,8 @@ final class AsyncProfilerSource implements StackSource {
      */
     private static final int[] SIGNALS = {57, 56, 55, 54};
 
+    private static final String LOG = ".log";
+    private static final String JFR = ".jfr";
     private static final String CAUGHT = "SigCgt:";
 
     /**
@@ -52,6 +54,7 @@ final class AsyncProfilerSource implements StackSource {
     private final AttachClient jvm;
     private final Path library;
     private final boolean wasLoaded;
+    private final boolean lines;
     private final long periodNanos;
     private final long maxSeconds;
     private final String name;
@@ -63,12 +66,15 @@ final class AsyncProfilerSource implements StackSource {
      *
      * @param library as this process sees it; ignored if the library is loaded
      * @param loaded the library that is loaded in the JVM, as the JVM sees it; null if there is none
+     * @param lines whether frames have lines, which only its JFR recordings contain
      * @param maxSeconds when async-profiler stops by itself if this process is killed
      */
-    AsyncProfilerSource(long pid, AttachClient jvm, Path library, Path loaded, long periodNanos, long maxSeconds)
+    AsyncProfilerSource(
+            long pid, AttachClient jvm, Path library, Path loaded, boolean lines, long periodNanos, long maxSeconds)
             throws IOException {
         this.pid = pid;
         this.jvm = jvm;
+        this.lines = lines;
         this.periodNanos = periodNanos;
         this.maxSeconds = maxSeconds;
         wasLoaded = loaded != null;
@@ -117,7 +123,7 @@ final class AsyncProfilerSource implements StackSource {
             running = false; // it has refused
             throw e;
         } finally {
-            delete();
+            delete("", LOG);
         }
     }
 
@@ -137,7 +143,8 @@ final class AsyncProfilerSource implements StackSource {
     private void start(String event) throws IOException {
         // Without a file, async-profiler would write to the program's standard output and error.
         execute("start,event=" + event + ",interval=" + periodNanos + ",signal=" + freeSignal() + ",threads,timeout="
-                + maxSeconds + ",file=/tmp/" + name + ",log=/tmp/" + name + ".log");
+                + maxSeconds + (lines ? ",jfr,file=/tmp/" + name + JFR : ",file=/tmp/" + name) + ",log=/tmp/" + name
+                + LOG);
     }
 
     private BusyException alreadyRunning() {
@@ -172,7 +179,7 @@ final class AsyncProfilerSource implements StackSource {
         String reply = jvm.execute(TIMEOUT_MILLIS, "load", library.toString(), "true", command)
                 .strip();
         if (reply.equals("return code: 0") || reply.equals("0")) return;
-        String reason = output(name + ".log").strip();
+        String reason = output(name + LOG).strip();
         if (reason.contains("already started")) throw alreadyRunning();
         if (reason.isEmpty()) reason = reply;
         throw new ProfileException("process " + pid + ": async-profiler failed: "
@@ -183,11 +190,15 @@ final class AsyncProfilerSource implements StackSource {
     public synchronized List<Sample> stop() throws IOException {
         if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
         try {
-            String collapsed = query("stop,collapsed,threads,ann,dot,norm");
+            String collapsed = "";
+            if (lines) execute("stop,file=/tmp/" + name + JFR + ",loglevel=none");
+            else collapsed = query("stop,collapsed,threads,ann,dot,norm");
             running = false; // otherwise, abort() tries again
-            return parse(collapsed, periodNanos);
+            return lines
+                    ? JfrSamples.read(jvm.files(), TargetFiles.TMP + name + JFR, false, true, periodNanos)
+                    : parse(collapsed, periodNanos);
         } finally {
-            delete();
+            delete("", LOG, JFR);
         }
     }
 
@@ -214,14 +225,14 @@ final class AsyncProfilerSource implements StackSource {
         } catch (IOException e) {
             // The JVM has exited or hangs. Otherwise, async-profiler stops after its timeout.
         } finally {
-            delete();
+            delete("", LOG, JFR);
         }
     }
 
-    private void delete() {
-        for (String file : new String[] {name, name + ".log"}) {
+    private void delete(String... suffixes) {
+        for (String suffix : suffixes) {
             try {
-                jvm.files().deleteIfExists(TargetFiles.TMP + file);
+                jvm.files().deleteIfExists(TargetFiles.TMP + name + suffix);
             } catch (IOException e) {
                 // A container's file system disappears with its processes.
             }

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -29,6 +30,8 @@ public final class CollapsedStacks {
     static final String DEEPER = "[deeper frames]";
 
     private static final int MAX_DIGITS = 12;
+
+    private static final Pattern LINES = Pattern.compile("(?<=[^;:]):\\d{1,5}(?=(?:_\\[.\\])?(?:;|$))");
 
     /** The sum of this many samples of each stack that fits into {@link #MAX_CHARS} does not overflow. */
     private static final long MAX_SAMPLES = 1_000_000_000_000L;
@@ -194,9 +197,17 @@ public final class CollapsedStacks {
         return new CollapsedStacks(scaled, 0);
     }
 
+    /** Returns the same stacks without lines, so that those of another build can be compared with them. */
+    public CollapsedStacks withoutLines() {
+        Map<String, Long> merged = new HashMap<>();
+        stacks.forEach(
+                (stack, samples) -> merged.merge(LINES.matcher(stack).replaceAll(""), samples, CollapsedStacks::sum));
+        return new CollapsedStacks(merged, ignoredLines);
+    }
+
     /**
-     * Returns all methods, those with the most samples of their own first. The first frames of a stack are left out if
-     * they are in brackets, because these are a pool and a thread.
+     * Returns all methods, whatever their lines, those with the most samples of their own first. The first frames of a
+     * stack are left out if they are in brackets, because these are a pool and a thread.
      */
     public List<Frame> frames() {
         Map<String, long[]> counts = new HashMap<>();
@@ -207,7 +218,7 @@ public final class CollapsedStacks {
             while (first < names.length - 1 && names[first].startsWith("[")) first++;
             String last = "";
             for (int i = first; i < names.length; i++) {
-                last = Profile.name(names[i]);
+                last = Profile.method(Profile.name(names[i]));
                 // A recursive method counts once.
                 if (seen.add(last)) counts.computeIfAbsent(last, name -> new long[2])[1] += samples;
             }

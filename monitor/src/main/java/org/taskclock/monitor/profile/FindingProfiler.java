@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.taskclock.monitor.finding.DatedFinding;
 import org.taskclock.monitor.finding.Evidence;
 import org.taskclock.monitor.finding.Finding;
@@ -17,6 +18,9 @@ import org.taskclock.monitor.sampling.MeasuredDump;
 public final class FindingProfiler {
     private static final Duration MEASURED = Duration.ofSeconds(1);
     private static final Duration PROFILED = Duration.ofSeconds(5);
+
+    /** Also a thread of which only its pool is known, as in serve. */
+    private static final Pattern OF_POOL = Pattern.compile("[^\"]*(?:pool|thread|virtual threads on) \"");
 
     private FindingProfiler() {}
 
@@ -43,7 +47,7 @@ public final class FindingProfiler {
                 .append('\n');
         Map<String, String> files = new LinkedHashMap<>();
         add(files, why, Evidence.THREADS, () -> MeasuredDump.take(pid, MEASURED, FindingProfiler::sleep));
-        add(files, why, Evidence.PROFILE, () -> profile(pid, finding, why));
+        add(files, why, Evidence.PROFILE, () -> profile(pid, finding, why, files));
         files.put(Evidence.WHY, why.toString());
         return new Evidence(finding.kind().id(), finding.text(), dated.since(), Instant.now(), files);
     }
@@ -62,8 +66,10 @@ public final class FindingProfiler {
         }
     }
 
-    private static String profile(long pid, Finding finding, StringBuilder why) throws IOException {
+    private static String profile(long pid, Finding finding, StringBuilder why, Map<String, String> files)
+            throws IOException {
         Profile profile = profile(pid, selection(finding), PROFILED);
+        files.put(Evidence.FIGURES, ProfileFigures.of(profile).json());
         why.append(String.format(
                 Locale.ROOT, "%,d samples of %s, %s%n", profile.samples(), profile.threads(), profile.source()));
         String calls = profile.describeSystemCalls();
@@ -72,7 +78,7 @@ public final class FindingProfiler {
         return profile.collapsed();
     }
 
-    /** Profiles threads with the best source that works. */
+    /** Profiles threads, by line, with the best source that works. */
     public static Profile profile(long pid, ProfileSelection selection, Duration duration) throws IOException {
         Profile profile;
         try {
@@ -88,13 +94,14 @@ public final class FindingProfiler {
     private static Profile profile(long pid, ProfileSelection selection, ProfileSource source, Duration duration)
             throws IOException {
         Profiler.Settings settings =
-                new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
+                new Profiler.Settings(selection, source, null, duration, Profiler.DEFAULT_PERIOD.toNanos(), true);
         return Profiler.run(pid, settings, FindingProfiler::sleep);
     }
 
     private static ProfileSelection selection(Finding finding) {
         if (finding.tid() > 0) return ProfileSelection.thread(Integer.toString(finding.tid()));
-        return finding.text().contains("pool \"") ? ProfileSelection.pool(finding.subject()) : ProfileSelection.all();
+        boolean isOfPool = OF_POOL.matcher(finding.text()).lookingAt();
+        return isOfPool ? ProfileSelection.pool(finding.subject()) : ProfileSelection.all();
     }
 
     /** Waits, or returns false early if the thread is interrupted, which it then still is. */

@@ -3,6 +3,7 @@
 package org.taskclock.monitor.profile;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,10 +15,16 @@ import one.convert.JfrConverter;
 import one.jfr.JfrReader;
 import one.jfr.StackTrace;
 import one.jfr.event.Event;
+import org.taskclock.monitor.proc.TargetFiles;
+import org.taskclock.monitor.proc.TemporaryFolderException;
 
 /** Reads the samples of a recording with async-profiler's converter. */
 final class JfrSamples extends JfrConverter {
+    private static final long TIMEOUT_MILLIS = 30_000;
+    private static final long MAX_RECORDING_BYTES = 1L << 30;
+
     private final long periodNanos;
+    private boolean isOfAsyncProfiler;
     private final List<StackSource.Sample> samples = new ArrayList<>();
 
     /** Each name once, because thousands of stacks have the same frames. */
@@ -29,10 +36,12 @@ final class JfrSamples extends JfrConverter {
     }
 
     /** Returns the samples of the CPU-time sampler, or else those of all samplers. */
-    static List<StackSource.Sample> read(Path file, boolean cpuTime, long periodNanos) throws IOException {
+    static List<StackSource.Sample> read(Path file, boolean cpuTime, boolean lines, long periodNanos)
+            throws IOException {
         Arguments arguments = new Arguments();
         arguments.cpuTime = cpuTime;
         arguments.threads = true;
+        arguments.lines = lines;
         arguments.dot = true;
         arguments.norm = true;
         try (JfrReader reader = new JfrReader(file.toString())) {
@@ -44,8 +53,26 @@ final class JfrSamples extends JfrConverter {
         }
     }
 
+    /** Reads a copy of a recording that a JVM has written, which the program cannot replace meanwhile. */
+    static List<StackSource.Sample> read(
+            TargetFiles files, String path, boolean cpuTime, boolean lines, long periodNanos) throws IOException {
+        Path copy;
+        try {
+            copy = Files.createTempFile(TemporaryFolderException.folder(), "taskclock-", ".jfr");
+        } catch (IOException e) {
+            throw TemporaryFolderException.of(e);
+        }
+        try {
+            files.copyTo(path, copy, MAX_RECORDING_BYTES, TIMEOUT_MILLIS);
+            return read(copy, cpuTime, lines, periodNanos);
+        } finally {
+            Files.delete(copy);
+        }
+    }
+
     @Override
     protected void convertChunk() {
+        isOfAsyncProfiler = jfr.enums.get("jdk.types.FrameType").containsValue("Kernel");
         collector.forEach(new AggregatedEventVisitor() {
             @Override
             protected void visit(Event event, long count) {
@@ -53,7 +80,7 @@ final class JfrSamples extends JfrConverter {
                 Long javaId = jfr.javaThreads.get(event.tid);
                 samples.add(new StackSource.Sample(
                         thread == null ? "" : thread,
-                        0,
+                        isOfAsyncProfiler ? event.tid : 0,
                         javaId == null ? 0 : javaId,
                         frames(jfr.stackTraces.get(event.stackTraceId)),
                         count,
@@ -67,16 +94,23 @@ final class JfrSamples extends JfrConverter {
         List<String> frames = new ArrayList<>();
         if (stack == null) return frames;
         for (int i = stack.methods.length - 1; i >= 0; i--) {
-            String suffix =
-                    switch (stack.types[i]) {
-                        case Frame.TYPE_INTERPRETED -> "_[0]";
-                        case Frame.TYPE_INLINED -> "_[i]";
-                        default -> "_[j]";
-                    };
-            String frame = getMethodName(stack.methods[i], stack.types[i]) + suffix;
+            int line = args.lines ? stack.locations[i] >>> 16 : 0;
+            String frame = getMethodName(stack.methods[i], stack.types[i])
+                    + (line == 0 ? "" : ":" + line)
+                    + suffix(stack.types[i]);
             String known = names.putIfAbsent(frame, frame);
             frames.add(known == null ? frame : known);
         }
         return frames;
+    }
+
+    /** Only async-profiler records native code and the kernel. */
+    private String suffix(byte type) {
+        return switch (type) {
+            case Frame.TYPE_INTERPRETED -> "_[0]";
+            case Frame.TYPE_INLINED -> "_[i]";
+            case Frame.TYPE_KERNEL -> Profile.KERNEL_SUFFIX;
+            default -> isOfAsyncProfiler && isNativeFrame(type) ? "" : "_[j]";
+        };
     }
 }

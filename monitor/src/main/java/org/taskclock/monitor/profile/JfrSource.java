@@ -13,7 +13,6 @@ import java.util.TreeSet;
 import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.TargetFiles;
-import org.taskclock.monitor.proc.TemporaryFolderException;
 
 /**
  * Samples with Flight Recorder, in a recording of its own: the CPU-time sampler of JDK 25 and later, or else the
@@ -23,14 +22,13 @@ final class JfrSource implements StackSource {
     /** The first start of Flight Recorder in a JVM loads and transforms classes. */
     private static final long TIMEOUT_MILLIS = 30_000;
 
-    private static final long MAX_RECORDING_BYTES = 1L << 30;
-
     /** The execution sampler accepts no shorter period. */
     private static final long MIN_PERIOD_MILLIS = 10;
 
     private final long pid;
     private final AttachClient jvm;
     private boolean hasCpuTime;
+    private final boolean lines;
     private long periodNanos;
     private final long maxSeconds;
     private final String name;
@@ -42,10 +40,11 @@ final class JfrSource implements StackSource {
     private boolean isLocal;
 
     /** @param maxSeconds when the recording stops by itself if this process is killed */
-    JfrSource(long pid, AttachClient jvm, int feature, long periodNanos, long maxSeconds) {
+    JfrSource(long pid, AttachClient jvm, int feature, boolean lines, long periodNanos, long maxSeconds) {
         this.pid = pid;
         this.jvm = jvm;
         hasCpuTime = feature >= JdkVersions.CPU_TIME_SAMPLES;
+        this.lines = lines;
         this.periodNanos = periodNanos;
         this.maxSeconds = maxSeconds;
         name = "taskclock_profile_" + ProcessHandle.current().pid() + "_" + System.nanoTime();
@@ -109,32 +108,16 @@ final class JfrSource implements StackSource {
                                 .findFirst()
                                 .orElse("no reply"));
             }
-            return copyAndRead();
+            return read();
         } finally {
             jvm.files().deleteIfExists(file());
             deleteRepository();
         }
     }
 
-    /** The converter opens a recording by its path, so it gets a copy that the program cannot replace. */
-    private List<Sample> copyAndRead() throws IOException {
-        Path copy;
-        try {
-            copy = Files.createTempFile(TemporaryFolderException.folder(), "taskclock-", ".jfr");
-        } catch (IOException e) {
-            throw TemporaryFolderException.of(e);
-        }
-        try {
-            jvm.files().copyTo(file(), copy, MAX_RECORDING_BYTES, TIMEOUT_MILLIS);
-            return read(copy);
-        } finally {
-            Files.delete(copy);
-        }
-    }
-
-    private List<Sample> read(Path file) throws IOException {
+    private List<Sample> read() throws IOException {
         if (hasCpuTime) {
-            List<Sample> samples = JfrSamples.read(file, true, periodNanos);
+            List<Sample> samples = JfrSamples.read(jvm.files(), file(), true, lines, periodNanos);
             if (!samples.isEmpty()) {
                 description = "JFR (jdk.CPUTimeSample)";
                 return samples;
@@ -145,7 +128,7 @@ final class JfrSource implements StackSource {
         description = "JFR (jdk.ExecutionSample)";
         notes.add("jdk.ExecutionSample samples by wall-clock time and only Java code, not native code or the kernel");
         periodNanos = executionPeriodMillis() * 1_000_000;
-        return JfrSamples.read(file, false, periodNanos);
+        return JfrSamples.read(jvm.files(), file(), false, lines, periodNanos);
     }
 
     @Override

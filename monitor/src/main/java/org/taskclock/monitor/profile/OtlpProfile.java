@@ -108,9 +108,11 @@ public final class OtlpProfile {
         for (int i = 1; i < names.length; i++) {
             // A frame is a location and a function.
             int type = attributes.index(new Attribute("profile.frame.type", frameType(names[i])));
+            String name = Profile.name(names[i]);
+            Proto line = new Proto(8).field(1, i).field(2, Profile.line(name));
             dictionary
-                    .field(2, new Proto(16).field(3, new Proto(8).field(1, i)).field(4, type))
-                    .field(3, new Proto(8).field(1, strings.index(Profile.name(names[i]))));
+                    .field(2, new Proto(16).field(3, line).field(4, type))
+                    .field(3, new Proto(8).field(1, strings.index(Profile.method(name))));
         }
         for (List<?> stack : stacks.keys()) {
             Proto locations = new Proto(64);

@@ -60,8 +60,8 @@ public final class PprofProfile {
                         .field(7, 1));
         String[] names = frames.keys();
         for (int id = 1; id < names.length; id++) {
-            int name = strings.index(names[id]);
-            Proto line = new Proto(8).field(1, id);
+            int name = strings.index(Profile.method(names[id]));
+            Proto line = new Proto(8).field(1, id).field(2, Profile.line(names[id]));
             out.field(4, new Proto(16).field(1, id).field(2, 1).field(4, line));
             out.field(5, new Proto(16).field(1, id).field(2, name).field(3, name));
         }

@@ -54,6 +54,8 @@ public record Profile(
 
     static final String KERNEL_SUFFIX = "_[k]";
     private static final int MAX_SYSTEM_CALLS = 5;
+    /** A class file has two bytes for it. */
+    private static final int MAX_LINE_DIGITS = 5;
 
     static final String NO_STACK = "[no stack]";
     static final String NOT_SAMPLED = "[not sampled]";
@@ -66,9 +68,10 @@ public record Profile(
      *     all of these in the pool
      * @param tid as in {@link org.taskclock.monitor.usage.ThreadUsage#tid}; 0 if unknown
      * @param mode {@link #USER} or {@link #KERNEL}; empty if unknown
-     * @param frames outermost first. As in async-profiler's collapsed stacks, a suffix gives the type of a frame:
-     *     {@code _[j]} for compiled, {@code _[i]} for inlined, and {@code _[0]} for interpreted Java code, {@code _[k]}
-     *     for the kernel. "[not sampled]" is the CPU time of a thread without samples.
+     * @param frames outermost first. A line follows the method after a colon, if it is known and was asked for. As in
+     *     async-profiler's collapsed stacks, a suffix gives the type of a frame: {@code _[j]} for compiled,
+     *     {@code _[i]} for inlined, and {@code _[0]} for interpreted Java code, {@code _[k]} for the kernel. "[not
+     *     sampled]" is the CPU time of a thread without samples.
      * @param cpuNanos the share of these samples in the thread's CPU time
      */
     public record Stack(
@@ -111,6 +114,20 @@ public record Profile(
         int end = frame.length() - 4;
         boolean hasType = end > 0 && frame.startsWith("_[", end) && frame.endsWith("]");
         return hasType ? frame.substring(0, end) : frame;
+    }
+
+    /** Returns the line at the end of a frame's name; 0 if there is none. */
+    static int line(String name) {
+        int colon = name.lastIndexOf(':');
+        int digits = name.length() - colon - 1;
+        if (colon <= 0 || digits == 0 || digits > MAX_LINE_DIGITS) return 0;
+        for (int i = colon + 1; i < name.length(); i++) if (name.charAt(i) < '0' || name.charAt(i) > '9') return 0;
+        return Integer.parseInt(name, colon + 1, name.length(), 10);
+    }
+
+    /** Returns a frame's name without the line. */
+    static String method(String name) {
+        return line(name) == 0 ? name : name.substring(0, name.lastIndexOf(':'));
     }
 
     /** Returns the same profile without names of threads and pools, and with another name of the program. */

@@ -163,9 +163,9 @@ public record ProfileFile(String source, List<String> notes, CollapsedStacks sta
 
     private static ProfileFile readJfr(Path file) throws IOException {
         try {
-            CollapsedStacks stacks = CollapsedStacks.of(JfrSamples.read(file, true, PERIOD_NANOS));
+            CollapsedStacks stacks = CollapsedStacks.of(JfrSamples.read(file, true, true, PERIOD_NANOS));
             if (!stacks.isEmpty()) return of("JFR (jdk.CPUTimeSample)", stacks);
-            stacks = CollapsedStacks.of(JfrSamples.read(file, false, PERIOD_NANOS));
+            stacks = CollapsedStacks.of(JfrSamples.read(file, false, true, PERIOD_NANOS));
             if (!stacks.isEmpty()) return of("JFR (jdk.ExecutionSample)", stacks);
         } catch (IOException e) {
             throw new ProfileException("it is a damaged JFR recording");

@@ -39,9 +39,15 @@ public final class Profiler {
      *
      * @param library the path of async-profiler's library or its folder; null to look for it
      * @param periodNanos the CPU time between two samples
+     * @param lines whether frames have lines
      */
     public record Settings(
-            ProfileSelection selection, ProfileSource source, Path library, Duration duration, long periodNanos) {}
+            ProfileSelection selection,
+            ProfileSource source,
+            Path library,
+            Duration duration,
+            long periodNanos,
+            boolean lines) {}
 
     private final long pid;
     private final Settings settings;
@@ -169,17 +175,17 @@ public final class Profiler {
             throw new ProfileException(
                     "async-profiler was not found: give its path with --async-profiler, or use --source jfr");
         }
-        return new AsyncProfilerSource(pid, jvm, library, loaded, settings.periodNanos, maxSeconds());
+        return new AsyncProfilerSource(pid, jvm, library, loaded, settings.lines, settings.periodNanos, maxSeconds());
     }
 
     private StackSource jfr() throws ProfileException {
         requireJavaThreads();
-        return new JfrSource(pid, jvm, feature, settings.periodNanos, maxSeconds());
+        return new JfrSource(pid, jvm, feature, settings.lines, settings.periodNanos, maxSeconds());
     }
 
     private StackSource dumps() throws ProfileException {
         requireJavaThreads();
-        return new ThreadDumpSource(pid, jvm);
+        return new ThreadDumpSource(pid, jvm, settings.lines);
     }
 
     private void requireJavaThreads() throws ProfileException {

@@ -27,6 +27,7 @@ final class ThreadDumpSource implements StackSource {
 
     private final long pid;
     private final AttachClient jvm;
+    private final boolean lines;
     private final List<Sample> samples = new ArrayList<>();
     private final Map<Integer, Long> cpuNanos = new HashMap<>();
     private DaemonThread thread;
@@ -34,9 +35,10 @@ final class ThreadDumpSource implements StackSource {
     private IOException failure;
     private volatile boolean stopped;
 
-    ThreadDumpSource(long pid, AttachClient jvm) {
+    ThreadDumpSource(long pid, AttachClient jvm, boolean lines) {
         this.pid = pid;
         this.jvm = jvm;
+        this.lines = lines;
     }
 
     @Override
@@ -106,7 +108,7 @@ final class ThreadDumpSource implements StackSource {
             // A thread that is waiting now has used the time elsewhere.
             if (used <= 0 || !isRunning(entry.text())) continue;
             List<String> frames =
-                    entry.frames().stream().map(frame -> frame + "_[j]").toList();
+                    entry.frames(lines).stream().map(frame -> frame + "_[j]").toList();
             // The compilers and the attach listener have no Java frames.
             if (!frames.isEmpty()) samples.add(new Sample(entry.name(), entry.tid(), entry.javaId(), frames, 1, used));
         }

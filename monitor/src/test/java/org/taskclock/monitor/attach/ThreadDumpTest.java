@@ -134,7 +134,14 @@ class ThreadDumpTest {
                 \tat a.B$$Lambda/0x0000000800c03000.run(Unknown Source)
                 \tat java.lang.Thread.run(java.base@25/Thread.java:840)
                 """;
-        assertThat(ThreadDump.parse(text).of(12).frames())
+        assertThat(ThreadDump.parse(text).of(12).frames(true))
+                .containsExactly(
+                        "java.lang.Thread.run:840",
+                        "a.B$$Lambda.run",
+                        "a.B$$Lambda.run",
+                        "a.B$1.hot:7",
+                        "java.lang.Object.wait0");
+        assertThat(ThreadDump.parse(text).of(12).frames(false))
                 .containsExactly(
                         "java.lang.Thread.run",
                         "a.B$$Lambda.run",
@@ -154,7 +161,7 @@ class ThreadDumpTest {
                 \tat a.B.hot(B.java:2)
                 \tat java.lang.VirtualThread.run(java.base@25.0.3/VirtualThread.java:460)
                 """;
-        assertThat(ThreadDump.parse(text).of(7790).frames())
+        assertThat(ThreadDump.parse(text).of(7790).frames(false))
                 .containsExactly(
                         "java.util.concurrent.ForkJoinWorkerThread.run",
                         "jdk.internal.vm.Continuation.run",

@@ -37,6 +37,17 @@ class BusyWaitTest {
         assertThat(found.evidence()).contains("its whole stack was the same in the last 12 stack samples, over 12 s");
     }
 
+    @Test
+    void shouldExplainAWorkerThatIsNeverSeenInATask() {
+        ThreadUsage worker = Observations.thread(8, "scheduler-1", ThreadKind.JAVA, 990, 0, 0, 3);
+        StackSamples.Stacks stacks = stacks(12, 12);
+        String task = "one very short task of its executor after another";
+        assertThat(found(worker, stacks).get(0).evidence()).noneMatch(line -> line.contains(task));
+        stacks.topFrame =
+                "at java.util.concurrent.ThreadPoolExecutor.runWorker(java.base@25/ThreadPoolExecutor.java:1)";
+        assertThat(found(worker, stacks).get(0).evidence()).anyMatch(line -> line.contains(task));
+    }
+
     @ParameterizedTest
     @CsvSource({
         "990,   0,    3,  2, 12, its stack changes",

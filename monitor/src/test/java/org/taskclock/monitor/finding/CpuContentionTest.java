@@ -24,17 +24,15 @@ class CpuContentionTest {
     void shouldFindNeighbors(
             long used, long waited, long machine, ThreadKind kind, boolean isFound, String description) {
         ThreadUsage thread = Observations.thread(8, "worker-1", kind, used, 0, waited, 100);
-        List<Finding> found = Observations.ofThreads(
-                        List.of(thread), used, machine, JvmCounters.UNKNOWN, new ThreadHistory())
-                .findings();
-        assertThat(found)
-                .as(description)
-                .extracting(Finding::kind)
-                .isEqualTo(isFound ? List.of(new CpuContention()) : List.of());
+        Finding found = Observations.only(
+                Observations.ofThreads(List.of(thread), used, machine, JvmCounters.UNKNOWN, new ThreadHistory()),
+                new CpuContention(),
+                isFound,
+                description);
         if (!isFound) return;
-        assertThat(found.get(0).text())
+        assertThat(found.text())
                 .isEqualTo(
                         "threads wait 900 ms per second for a processor, while other processes use 75 % of the machine");
-        assertThat(found.get(0).evidence()).containsExactly("\"worker-1\" waited 90 % of the time for a processor");
+        assertThat(found.evidence()).containsExactly("\"worker-1\" waited 90 % of the time for a processor");
     }
 }

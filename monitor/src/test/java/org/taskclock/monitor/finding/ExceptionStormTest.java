@@ -4,7 +4,6 @@ package org.taskclock.monitor.finding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.ThreadKind;
@@ -26,14 +25,11 @@ class ExceptionStormTest {
         stacks.exceptionSamples = exceptionSamples;
         stacks.exceptionSite = "at example.Parser.parse(Parser.java:3)";
         ThreadUsage thread = Observations.thread(8, "parser-1", ThreadKind.JAVA, cpu, 0, 0, 3);
-        List<Finding> found = Observations.ofThread(thread, stacks, 0, -1).findings();
-        assertThat(found)
-                .as(description)
-                .extracting(Finding::kind)
-                .isEqualTo(isFound ? List.of(new ExceptionStorm()) : List.of());
+        Finding found = Observations.only(
+                Observations.ofThread(thread, stacks, 0, -1), new ExceptionStorm(), isFound, description);
         if (!isFound) return;
-        assertThat(found.get(0).text()).isEqualTo("thread \"parser-1\" keeps creating exceptions");
-        assertThat(found.get(0).evidence())
+        assertThat(found.text()).isEqualTo("thread \"parser-1\" keeps creating exceptions");
+        assertThat(found.evidence())
                 .contains(
                         "it filled in a stack trace in 4 of 10 stack samples",
                         "in the last one at example.Parser.parse(Parser.java:3)");

@@ -22,27 +22,13 @@ class GarbageCollectionTest {
                 .waited(0)
                 .switches(1, 1)
                 .build();
-        return new Observation(
-                SECOND,
-                List.of(),
-                List.of(pool),
-                2 * SECOND,
-                0,
-                -1,
-                hasCollected,
-                "",
-                0,
-                Observations.NO_AGENT,
-                new LockConvoys(),
-                null,
-                null);
+        return Observations.of(List.of(), List.of(pool), 2 * SECOND, hasCollected, 0, Observations.NO_AGENT, null);
     }
 
     @ParameterizedTest
     @CsvSource({"false, false, true", "true, false, false", "true, true, true"})
     void shouldNotConcludeFromNamesAlone(boolean isGuessed, boolean hasCollected, boolean isFound) {
-        List<Finding> found = collectors(isGuessed, hasCollected).findings();
-        assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new GarbageCollection()) : List.of());
+        Observations.only(collectors(isGuessed, hasCollected), new GarbageCollection(), isFound, "");
     }
 
     @Test

@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.VirtualThreadCounts;
@@ -45,8 +47,27 @@ final class Observations {
     }
 
     static Observation of(List<Suspect> suspects, List<ThreadUsage> usages, Observation.AgentFigures agent) {
+        return of(suspects, usages, SECOND, false, 0, agent, null);
+    }
+
+    /** Returns what is known of a process that used so many ns. */
+    static Observation of(
+            List<Suspect> suspects,
+            List<ThreadUsage> usages,
+            long cpu,
+            boolean paused,
+            long mounted,
+            Observation.AgentFigures agent,
+            Observation.Details all) {
         return new Observation(
-                SECOND, suspects, usages, SECOND, 0, -1, false, "not sampled", 0, agent, new LockConvoys(), null, null);
+                SECOND, suspects, usages, cpu, 0, -1, paused, "no stack", mounted, agent, new LockConvoys(), null, all);
+    }
+
+    /** Checks that this is the only finding, or that there is none. Returns it, or null. */
+    static Finding only(Observation observation, FindingKind kind, boolean isFound, String description) {
+        List<Finding> found = observation.findings();
+        assertThat(found).as(description).extracting(Finding::kind).isEqualTo(isFound ? List.of(kind) : List.of());
+        return isFound ? found.get(0) : null;
     }
 
     /** Returns what is known from all threads of a JVM on two processors, of which all processes used this much. */
@@ -78,19 +99,7 @@ final class Observations {
                 -1,
                 new HeapUsage(0, 0, 0, 1, 50 * MILLIS),
                 VirtualThreadCounts.UNKNOWN);
-        return new Observation(
-                SECOND,
-                List.of(),
-                threads,
-                processMillis * MILLIS,
-                0,
-                -1,
-                false,
-                "not sampled",
-                0,
-                NO_AGENT,
-                new LockConvoys(),
-                null,
-                new Observation.Details(totals, counters, history, pool));
+        Observation.Details details = new Observation.Details(totals, counters, history, pool);
+        return of(List.of(), threads, processMillis * MILLIS, false, 0, NO_AGENT, details);
     }
 }

@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.taskclock.monitor.finding.Observations.SECOND;
 
 import java.util.List;
@@ -19,9 +18,8 @@ class PoolDominatesTest {
         ThreadUsage pool = Observations.thread(0, "worker-1", ThreadKind.JAVA, cpu, 0, wait, 1);
         ThreadUsage other = Observations.thread(0, "main", ThreadKind.JAVA, 10, 0, 0, 1);
         PoolDominates.Host host = PoolDominates.Host.of(List.of(pool, other), SECOND);
-        List<Finding> found = Observation.ofPools(
-                        List.of(pool), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, host)
-                .findings();
-        assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new PoolDominates()) : List.of());
+        Observation observation =
+                Observation.ofPools(List.of(pool), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, host);
+        Observations.only(observation, new PoolDominates(), isFound, "");
     }
 }

@@ -5,7 +5,6 @@ package org.taskclock.monitor.finding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.taskclock.monitor.finding.Observations.SECOND;
 
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,19 +28,16 @@ class RegexBacktrackingTest {
         stacks.sampledAt = (2 + seconds) * SECOND;
         stacks.regexSite = "at example.Mail.isAddress(Mail.java:3)";
         ThreadUsage thread = Observations.thread(8, "http-1", ThreadKind.JAVA, cpu, 0, 0, 3);
-        List<Finding> found = Observations.ofThread(thread, stacks, 0, -1).findings();
-        assertThat(found)
-                .as(description)
-                .extracting(Finding::kind)
-                .isEqualTo(isFound ? List.of(new RegexBacktracking()) : List.of());
+        Finding found = Observations.only(
+                Observations.ofThread(thread, stacks, 0, -1), new RegexBacktracking(), isFound, description);
         if (!isFound) return;
-        assertThat(found.get(0).text()).isEqualTo("thread \"http-1\" keeps matching a regular expression");
-        assertThat(found.get(0).evidence())
+        assertThat(found.text()).isEqualTo("thread \"http-1\" keeps matching a regular expression");
+        assertThat(found.evidence())
                 .contains(
                         "it was in java.util.regex in the last 9 stack samples, over 9 s, without allocating anything or"
                                 + " returning to its caller",
                         "the program called it at example.Mail.isAddress(Mail.java:3)");
-        assertThat(found.get(0).earlierNanos()).isEqualTo(8 * SECOND);
+        assertThat(found.earlierNanos()).isEqualTo(8 * SECOND);
     }
 
     private static String caller(String allocated, String frames) {

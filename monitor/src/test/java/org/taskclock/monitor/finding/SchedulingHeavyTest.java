@@ -19,12 +19,20 @@ class SchedulingHeavyTest {
     void shouldFindCarriersThatMostlySchedule(long carrier, long virtual, boolean isFound) {
         ThreadUsage carriers = Observations.thread(0, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, carrier, 0, 0, 1);
         ThreadUsage requests = Observations.thread(0, "request-1", ThreadKind.VIRTUAL, virtual, 0, -1, -1);
-        List<Finding> found = Observation.ofPools(
-                        List.of(carriers, requests), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, null, SECOND, null)
-                .findings();
-        assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new SchedulingHeavy()) : List.of());
+        Finding found = Observations.only(
+                Observation.ofPools(
+                        List.of(carriers, requests),
+                        List.of(),
+                        SECOND,
+                        VirtualThreadCounts.UNKNOWN,
+                        null,
+                        SECOND,
+                        null),
+                new SchedulingHeavy(),
+                isFound,
+                "");
         if (isFound)
-            assertThat(found.get(0).evidence())
+            assertThat(found.evidence())
                     .contains("scheduling virtual threads uses 25 % of a core")
                     .noneMatch(line -> line.contains("mounted"));
     }

@@ -2,9 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.ThreadKind;
@@ -13,19 +10,17 @@ import org.taskclock.monitor.usage.ThreadUsage;
 class SystemHeavyTest {
     @ParameterizedTest
     @CsvSource({
-        "120,  70,   5, true,  it reads without waiting",
-        "240, 200, 900, false, it waits for connections that send little",
-        "260, 200, 900, true,  it waits for connections that send much",
-        "260, 120, 900, false, it is in the kernel less than half of the time",
-        " 90,  80,   5, false, it uses little",
+        "JAVA, 120,  70,   5, true,  it reads without waiting",
+        "JAVA, 240, 200, 900, false, it waits for connections that send little",
+        "JAVA, 260, 200, 900, true,  it waits for connections that send much",
+        "CARRIER, 260, 200, 900, false, virtual threads send and receive",
+        "JAVA, 260, 120, 900, false, it is in the kernel less than half of the time",
+        "JAVA,  90,  80,   5, false, it uses little",
     })
     void shouldFindThreadsThatAreMostlyInTheKernel(
-            long cpu, long system, long switches, boolean isFound, String description) {
-        ThreadUsage thread = Observations.thread(8, "network-1", ThreadKind.JAVA, cpu, system, 0, switches);
-        assertThat(Observations.ofThread(thread, new StackSamples.Stacks(), 0, -1)
-                        .findings())
-                .as(description)
-                .extracting(Finding::kind)
-                .isEqualTo(isFound ? List.of(new SystemHeavy()) : List.of());
+            ThreadKind kind, long cpu, long system, long switches, boolean isFound, String description) {
+        ThreadUsage thread = Observations.thread(8, "network-1", kind, cpu, system, 0, switches);
+        Observation observation = Observations.ofThread(thread, new StackSamples.Stacks(), 0, -1);
+        Observations.only(observation, new SystemHeavy(), isFound, description);
     }
 }

@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.taskclock.monitor.finding.Observations.MILLIS;
 import static org.taskclock.monitor.finding.Observations.SECOND;
 
@@ -18,10 +17,11 @@ class ThrottledTest {
     @CsvSource({"2, 51, true", "2, 50, false", "0, 900, false", "2, -1, false"})
     void shouldFindThrottledContainers(double limit, long throttledMillis, boolean isFound) {
         ContainerUsage container = new ContainerUsage(SECOND, throttledMillis * MILLIS, limit);
-        List<Finding> found = Observation.ofPools(
-                        List.of(), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, container, SECOND, null)
-                .findings();
-        assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new Throttled()) : List.of());
+        Observations.only(
+                Observation.ofPools(List.of(), List.of(), SECOND, VirtualThreadCounts.UNKNOWN, container, SECOND, null),
+                new Throttled(),
+                isFound,
+                "");
     }
 
     /** One container is throttled, one hardly is, and one runs only now and then. */

@@ -97,31 +97,18 @@ class YieldStormTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, true", "2, true", "3, false"})
-    void shouldNotSuspectVirtualThreadsWhoseStacksShowSomethingElse(int mountedStacks, boolean isSuspected) {
+    @CsvSource({"5, 0, true", "5, 2, true", "5, 3, false", "2, 0, true", "2, 1, false"})
+    void shouldNotSuspectVirtualThreadsWhoseStacksShowSomethingElse(
+            int schedulingSamples, int mountedStacks, boolean isSuspected) {
         StackSamples.Stacks stacks = new StackSamples.Stacks();
-        stacks.samples = 9;
-        stacks.schedulingSamples = 5;
+        stacks.samples = schedulingSamples + 4;
+        stacks.schedulingSamples = schedulingSamples;
         stacks.mountedStacks = mountedStacks;
         ThreadUsage carrier = Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, 300, 20, 0, 5);
         Suspect suspect = new Suspect(List.of(carrier), "", stacks, 0, SECOND);
-        Observation observation = new Observation(
-                SECOND,
-                List.of(suspect),
-                List.of(carrier),
-                SECOND,
-                0,
-                -1,
-                false,
-                "",
-                33,
-                Observations.NO_AGENT,
-                new LockConvoys(),
-                null,
-                null);
-        assertThat(observation.findings())
-                .extracting(Finding::kind)
-                .isEqualTo(isSuspected ? List.of(new YieldStorm()) : List.of());
+        Observation observation =
+                Observations.of(List.of(suspect), List.of(carrier), SECOND, false, 33, Observations.NO_AGENT, null);
+        Observations.only(observation, new YieldStorm(), isSuspected, "");
     }
 
     @Test

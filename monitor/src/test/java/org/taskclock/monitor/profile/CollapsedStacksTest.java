@@ -26,6 +26,19 @@ class CollapsedStacksTest {
     }
 
     @Test
+    void shouldCountAMethodOnceWhateverItsLines() {
+        CollapsedStacks stacks = CollapsedStacks.of("a:1_[j];b:7_[i] 1\na:2_[j];b:9_[j] 2\na:2_[j] 4\nstd::x;c++:: 1");
+        assertThat(stacks.frames())
+                .containsExactly(
+                        new CollapsedStacks.Frame("a", 4, 7),
+                        new CollapsedStacks.Frame("b", 3, 3),
+                        new CollapsedStacks.Frame("c++::", 1, 1),
+                        new CollapsedStacks.Frame("std::x", 0, 1));
+        assertThat(stacks.withoutLines().text().lines())
+                .containsExactlyInAnyOrder("a_[j];b_[i] 1", "a_[j];b_[j] 2", "a_[j] 4", "std::x;c++:: 1");
+    }
+
+    @Test
     void shouldNotTakeAThreadForAMethod() {
         CollapsedStacks stacks = CollapsedStacks.of("[pool-#];[pool-1 tid=7];a 3\n[main tid=1];[not sampled] 2");
         assertThat(stacks.frames())

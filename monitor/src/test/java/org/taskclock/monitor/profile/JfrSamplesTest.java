@@ -45,7 +45,7 @@ class JfrSamplesTest {
         } finally {
             stopped = true;
         }
-        List<StackSource.Sample> samples = JfrSamples.read(file, false, PERIOD_NANOS).stream()
+        List<StackSource.Sample> samples = JfrSamples.read(file, false, false, PERIOD_NANOS).stream()
                 .filter(sample -> sample.thread().equals("busy thread"))
                 .toList();
         assertThat(samples).isNotEmpty().allSatisfy(sample -> {
@@ -63,5 +63,9 @@ class JfrSamplesTest {
             String outer = JfrSamplesTest.class.getName() + ".outer";
             assertThat(names).containsSubsequence(outer, JfrSamplesTest.class.getName() + ".inner");
         });
+        assertThat(JfrSamples.read(file, false, true, PERIOD_NANOS))
+                .as("with lines")
+                .anySatisfy(sample -> assertThat(sample.frames())
+                        .anyMatch(frame -> frame.matches(".*JfrSamplesTest\\.inner:[0-9]+_\\[[j0i]]")));
     }
 }

@@ -50,7 +50,7 @@ class ProfileExportTest {
                             "http-\u00e4;2",
                             0,
                             "user",
-                            List.of("org.example.Orders.run_[j]", "org.example.Orders.run_[i]"),
+                            List.of("org.example.Orders.run_[j]", "org.example.Orders.run:42_[i]"),
                             1,
                             10_000_000),
                     new Profile.Stack("GC", "GC", 14, "", List.of("[not sampled]"), 0, 5_000_000)),
@@ -76,6 +76,8 @@ class ProfileExportTest {
             int function = location.getLines(0).getFunctionIndex();
             String name = dictionary.getStringTable(
                     dictionary.getFunctionTable(function).getNameStrindex());
+            if (location.getLines(0).getLine() > 0)
+                name += ":" + location.getLines(0).getLine();
             frames.add(name + " " + attributes(dictionary, location.getAttributeIndicesList()));
         }
         return frames;
@@ -135,7 +137,10 @@ class ProfileExportTest {
                         "ksys_write {profile.frame.type=kernel}",
                         "write {profile.frame.type=native}",
                         "org.example.Orders.run {profile.frame.type=jvm}");
-        assertThat(frames(dictionary, cpu.getSamples(1))).hasSize(2);
+        assertThat(frames(dictionary, cpu.getSamples(1)))
+                .containsExactly(
+                        "org.example.Orders.run:42 {profile.frame.type=jvm}",
+                        "org.example.Orders.run {profile.frame.type=jvm}");
     }
 
     /** Runs pprof on the file. */
@@ -168,9 +173,10 @@ class ProfileExportTest {
                         "a limitation",
                         "Time: 2026-11-21 10:00:00.000000007 +0000 UTC")
                 .containsPattern("3 +30000001: 1 2 3")
-                .containsPattern("1 +10000000: 3 3")
+                .containsPattern("1 +10000000: 4 3")
                 .contains("pool:[http-#]", "thread:[http-1]", "mode:[kernel]", "tid:[12]", "thread:[http-\u00e4;2]")
-                .containsPattern("1: 0x0 M=1 ksys_write :0");
+                .containsPattern("1: 0x0 M=1 ksys_write :0")
+                .containsPattern("4: 0x0 M=1 org\\.example\\.Orders\\.run :42");
         assertThat(pprof(go, file, "-top", "-sample_index=cpu", "-tagfocus=mode=kernel"))
                 .containsPattern("30ms .* ksys_write")
                 .doesNotContain("[not sampled]");

@@ -26,7 +26,7 @@ class StackSourceTest {
     @Test
     void shouldNotKeepTheProgramStoppedWhileItReadsADump() throws Exception {
         try (FakeJvm jvm = new FakeJvm(request -> request.contains("getversion") ? "options: streaming" : DUMP)) {
-            ThreadDumpSource source = new ThreadDumpSource(jvm.pid(), jvm.client());
+            ThreadDumpSource source = new ThreadDumpSource(jvm.pid(), jvm.client(), false);
             source.start();
             assertThat(jvm.nextRequest()).contains("getversion");
             for (int i = 0; i < 2; i++) assertThat(jvm.nextRequest()).contains("threaddump streaming=0");
@@ -41,7 +41,7 @@ class StackSourceTest {
             if (request.contains("getversion")) return "options";
             return dumps.incrementAndGet() == 1 ? DUMP : null;
         })) {
-            ThreadDumpSource source = new ThreadDumpSource(jvm.pid(), jvm.client());
+            ThreadDumpSource source = new ThreadDumpSource(jvm.pid(), jvm.client(), false);
             source.start();
             for (int i = 0; i < 3; i++) jvm.nextRequest();
             assertThat(dumps).hasValue(2);
@@ -56,7 +56,7 @@ class StackSourceTest {
             if (request.contains("getversion")) return "options";
             return dumps.incrementAndGet() == 1 ? DUMP : FakeJvm.NO_REPLY;
         })) {
-            ThreadDumpSource source = new ThreadDumpSource(jvm.pid(), jvm.client());
+            ThreadDumpSource source = new ThreadDumpSource(jvm.pid(), jvm.client(), false);
             source.start();
             for (int i = 0; i < 3; i++) jvm.nextRequest();
             Thread.sleep(200); // the source has seen that the connection was closed
@@ -71,7 +71,7 @@ class StackSourceTest {
             if (request.contains("JFR.start")) return "Started recording 1.";
             return stops.incrementAndGet() == 1 ? FakeJvm.NO_REPLY : "Stopped recording";
         })) {
-            JfrSource source = new JfrSource(jvm.pid(), jvm.client(), 17, 10_000_000, 60);
+            JfrSource source = new JfrSource(jvm.pid(), jvm.client(), 17, false, 10_000_000, 60);
             source.start();
             assertThatThrownBy(source::stop).isInstanceOf(IOException.class);
             source.abort();
@@ -89,7 +89,7 @@ class StackSourceTest {
         })) {
             Path library = Path.of("/libasyncProfiler.so");
             AsyncProfilerSource source =
-                    new AsyncProfilerSource(jvm.pid(), jvm.client(), library, library, 10_000_000, 60);
+                    new AsyncProfilerSource(jvm.pid(), jvm.client(), library, library, false, 10_000_000, 60);
             source.start();
             assertThatThrownBy(source::stop).isInstanceOf(IOException.class);
             source.abort();
@@ -104,7 +104,7 @@ class StackSourceTest {
                 new FakeJvm(request -> request.contains("event=cpu") ? "return code: 200" : "return code: 0")) {
             Path library = Path.of("/libasyncProfiler.so");
             AsyncProfilerSource source =
-                    new AsyncProfilerSource(jvm.pid(), jvm.client(), library, library, 10_000_000, 60);
+                    new AsyncProfilerSource(jvm.pid(), jvm.client(), library, library, false, 10_000_000, 60);
             source.start();
             for (String command : List.of("status", "event=cpu", "event=ctimer"))
                 assertThat(jvm.nextRequest()).contains(command);

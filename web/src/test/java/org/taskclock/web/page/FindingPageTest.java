@@ -132,7 +132,7 @@ class FindingPageTest {
         try (ZipFile zip = new ZipFile(evidence.path().toFile())) {
             zip.stream().forEach(part -> parts.add(part.getName()));
         }
-        assertThat(parts).containsExactly("profile.collapsed", "threads.txt", "why.txt");
+        assertThat(parts).containsExactly("profile.collapsed", "profile.json", "threads.txt", "why.txt");
         kept.locator("button:text-is('Flame graph')").first().click();
         Frame graph = ProfilePageTest.flameGraph(page);
         assertThat(graph.evaluate("levels.flat().some(one => one.title.includes('LoadProgram.'))"))

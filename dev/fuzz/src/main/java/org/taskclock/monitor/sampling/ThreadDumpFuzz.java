@@ -24,7 +24,7 @@ public final class ThreadDumpFuzz {
             entry.isCreatingException();
             entry.showsMounted();
             rate.add(entry.header(), entry.tid());
-            entry.frames();
+            entry.frames(true);
         }
         LockGraph locks = LockGraph.of(dump);
         LockConvoys convoys = new LockConvoys();

@@ -55,8 +55,7 @@ public final class JettyLoad {
 
     private static Handler servlets() {
         ServletContextHandler context = new ServletContextHandler("/");
-        for (String pattern : List.of("/primes/*", "/block", "/json"))
-            context.addServlet(new AnswerServlet(), pattern);
+        for (String pattern : List.of("/primes/*", "/block", "/json")) context.addServlet(new AnswerServlet(), pattern);
         return context;
     }
 
