@@ -87,7 +87,7 @@ final class TlsTest {
                     .build();
             settings.client.send(mark, BodyHandlers.discarding());
             Path log = directory.resolve("audit.log");
-            server.await(() -> Files.exists(log) && Files.size(log) > 0 ? true : null);
+            server.await(() -> (Files.exists(log) && Files.size(log) > 0) ? true : null);
             String who = JsonParser.parseString(Files.readString(log))
                     .getAsJsonObject()
                     .get("certificate")
