@@ -85,7 +85,7 @@ class PrometheusApiTest {
                 assertThatThrownBy(() -> PrometheusApi.await(answer)).hasMessageContaining("no answer within 2 s");
                 socket.setSoTimeout(20_000);
                 try {
-                    while (socket.getInputStream().read() >= 0) continue;
+                    socket.getInputStream().readAllBytes();
                 } catch (SocketTimeoutException e) {
                     throw new AssertionError("still connected", e);
                 } catch (SocketException e) {
