@@ -23,6 +23,9 @@ final class JfrSamples extends JfrConverter {
     private static final long TIMEOUT_MILLIS = 30_000;
     private static final long MAX_RECORDING_BYTES = 1L << 30;
 
+    /** JFR has two bytes for a line, and -1 for that of a hidden frame, such as the call of a lambda expression. */
+    private static final int UNKNOWN_LINE = 0xffff;
+
     private final long periodNanos;
     private boolean isOfAsyncProfiler;
     private final List<StackSource.Sample> samples = new ArrayList<>();
@@ -96,7 +99,7 @@ final class JfrSamples extends JfrConverter {
         for (int i = stack.methods.length - 1; i >= 0; i--) {
             int line = args.lines ? stack.locations[i] >>> 16 : 0;
             String frame = getMethodName(stack.methods[i], stack.types[i])
-                    + (line == 0 ? "" : ":" + line)
+                    + (line == 0 || line == UNKNOWN_LINE ? "" : ":" + line)
                     + suffix(stack.types[i]);
             String known = names.putIfAbsent(frame, frame);
             frames.add(known == null ? frame : known);
