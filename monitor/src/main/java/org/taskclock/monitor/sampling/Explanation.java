@@ -283,7 +283,8 @@ public final class Explanation {
             Matcher command =
                     COMMAND.matcher(problem == null ? "" : problem.last().kind().action());
             String name = command.find() ? command.group(1) : isAboutLocks(groups) ? "dump" : "profile";
-            return "Next: taskclock " + name + " " + interval.pid() + (name.equals("profile") ? target(groups) : "");
+            return "Next: taskclock " + name + " " + interval.pid()
+                    + (name.equals("profile") ? target(groups) + " --lines" : "");
         }
 
         private boolean isAboutLocks(List<Group> groups) {

@@ -100,7 +100,7 @@ class ExplanationTest {
                                 + " time). tenant=acme used 40 %.",
                         "No threads waited for a processor or a lock for long.",
                         "No known problem was found.",
-                        "Next: taskclock profile 4711 --pool 'http-#'");
+                        "Next: taskclock profile 4711 --pool 'http-#' --lines");
     }
 
     private static ThreadDump dump(String... frames) {
@@ -236,7 +236,7 @@ class ExplanationTest {
         assertThat(lines.get(3))
                 .startsWith("Problem: thread \"main\" is heavy (system-heavy, since second 1). ")
                 .endsWith(new SystemHeavy().meaning());
-        assertThat(lines.get(4)).isEqualTo("Next: taskclock profile 4711 --thread 3");
+        assertThat(lines.get(4)).isEqualTo("Next: taskclock profile 4711 --thread 3 --lines");
     }
 
     @Test
