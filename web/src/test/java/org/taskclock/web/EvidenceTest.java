@@ -138,7 +138,7 @@ class EvidenceTest {
         TestServer.Settings settings = new TestServer.Settings();
         settings.keepsEvidence = true;
         settings.clock = Clock.systemUTC();
-        try (LoadJvm load = LoadJvm.start("busy", "yield");
+        try (LoadJvm load = LoadJvm.start("yield");
                 TestServer server = TestServer.start(directory, settings)) {
             String id = server.awaitJvm(load.pid()).get("id").getAsString();
             String name = server.await(() -> {
