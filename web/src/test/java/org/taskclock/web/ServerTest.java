@@ -86,7 +86,8 @@ final class ServerTest {
 
     @Test
     void shouldWatchAJvmOnceForAllBrowsersAndForSomeSecondsAfterTheLast() throws Exception {
-        try (LoadJvm load = LoadJvm.start("busy");
+        // Servers of other tests look at JVMs that are busy.
+        try (LoadJvm load = LoadJvm.start("idle");
                 TestServer server = TestServer.start(directory, new TestServer.Settings())) {
             String id = server.awaitJvm(load.pid()).get("id").getAsString();
             String url = server.url("/api/jvms/" + id + "/live");
