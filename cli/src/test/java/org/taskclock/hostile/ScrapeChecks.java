@@ -11,8 +11,8 @@ import java.util.Set;
 
 /** Checks what exporter and serve say about hostile JVMs. */
 final class ScrapeChecks {
-    /** The longest text of a JVM that becomes a label: 200 characters, and ~ if it was cut. */
-    private static final int MAX_LABEL = 201;
+    /** The longest text of a JVM that becomes a label: 200 characters, ~ if it was cut, and the process id. */
+    private static final int MAX_LABEL = 201 + "-4194304".length();
 
     private static final long MAX_CHARACTERS = 4 << 20;
 

@@ -48,6 +48,7 @@ class DebianPackageTest {
                 .containsExactlyInAnyOrder(
                         "-rwxr-xr-x root/root ./usr/bin/taskclock",
                         "-rw-r--r-- root/root ./usr/share/taskclock/taskclock-cli.jar",
+                        "-rw-r--r-- root/root ./usr/share/taskclock/taskclock-agent.jar",
                         "-rw-r--r-- root/root ./usr/share/doc/taskclock/changelog.gz",
                         "-rw-r--r-- root/root ./usr/share/doc/taskclock/copyright",
                         "-rw-r--r-- root/root ./usr/share/man/man1/taskclock.1.gz",

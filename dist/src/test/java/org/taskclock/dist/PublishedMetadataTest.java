@@ -139,8 +139,8 @@ class PublishedMetadataTest {
         }
         assertThat(documents).isGreaterThan(2);
         assertThat(Files.readString(ROOT.resolve("CHANGELOG.md"))).contains("\n## " + published);
-        assertThat(Files.readString(ROOT.resolve("deploy/kubernetes/daemonset.yaml")))
-                .contains("image: taskclock:" + published + "\n");
+        assertThat(Files.readString(ROOT.resolve("deploy/kubernetes/base/taskclock.yaml")))
+                .containsPattern("image: \"?taskclock:" + Pattern.quote(published) + "\"?\n");
     }
 
     private static List<Path> files(String suffix) throws IOException {

@@ -77,6 +77,7 @@ class EvidenceTest {
         Path other = Files.createFile(directory.resolve("other"));
         Path unfinished = Files.createFile(directory.resolve("1" + EvidenceFiles.PART));
         Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofDays(2))));
+        Files.setLastModifiedTime(recent, FileTime.from(Instant.now().minus(Duration.ofMinutes(2))));
         files().accept(JVM, evidence("because"));
         assertThat(directory).isDirectoryNotContaining(path -> path.equals(old));
         assertThat(unfinished).doesNotExist();
