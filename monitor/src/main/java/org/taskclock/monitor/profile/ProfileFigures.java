@@ -3,6 +3,7 @@
 package org.taskclock.monitor.profile;
 
 import com.google.gson.Gson;
+import com.google.gson.JsonParseException;
 import org.taskclock.monitor.usage.Json;
 
 /**
@@ -28,9 +29,15 @@ public record ProfileFigures(String threads, String source, Double seconds, Doub
         return new ProfileFigures(threads, source, null, null, null, samples);
     }
 
-    /** Reads what {@link #json} has written; everything is unknown if that is empty. */
+    /** Reads what {@link #json} has written. If that is missing or damaged, everything is unknown. */
     public static ProfileFigures ofJson(String json) {
-        return json.isEmpty() ? of(null, null, -1) : new Gson().fromJson(json, ProfileFigures.class);
+        try {
+            ProfileFigures figures = new Gson().fromJson(json, ProfileFigures.class);
+            if (figures != null) return figures;
+        } catch (JsonParseException e) {
+            // The profile itself may still be of use.
+        }
+        return of(null, null, -1);
     }
 
     String json() {
